@@ -1,0 +1,113 @@
+"""In: a store's `memoryfs.toml` (all of it optional). Out: a frozen `Config`, read once at the edge and passed in."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from memoryfs.model import Problem
+
+FILE = "memoryfs.toml"
+
+
+@dataclass(frozen=True)
+class Briefing:
+    """Caps of MEMORY.md: `max_bytes` of UTF-8 and `max_lines`."""
+
+    max_bytes: int = 8192
+    max_lines: int = 200
+
+
+@dataclass(frozen=True)
+class Organize:
+    """The bounds of one run of the organizer."""
+
+    budget_seconds: float = 600.0
+    max_sessions: int = 200
+    idle_minutes: float = 30.0  # a session is finished when its file has not changed for this long
+    memories_per_session: int = 60
+    topic_max_bytes: int = 65536
+
+
+@dataclass(frozen=True)
+class Models:
+    """Which models to use: `auto` (best packaged one that passes its check), `none`, a GGUF path, or an http(s) URL."""
+
+    generator: str = "auto"
+    embedder: str = "auto"
+    generator_name: str = ""
+    embedder_name: str = ""
+    threads: int = 0  # 0: as many as the machine has
+    context: int = 8192
+
+
+@dataclass(frozen=True)
+class RecallSettings:
+    """Defaults of recall; `max_tokens` bounds the evidence."""
+
+    k: int = 10
+    max_tokens: int = 1500
+    embed_seconds: float = 300.0  # how long one organize or index run may spend on embedding
+    scope_penalty: float = 0.05
+
+
+@dataclass(frozen=True)
+class Config:
+    """All settings of a store, with the defaults of DESIGN §2-§6."""
+
+    categories: tuple[str, ...] = (
+        "projects", "contacts", "infrastructure", "decisions", "preferences", "procedures", "tasks", "notes",
+    )
+    ignore: tuple[str, ...] = ()
+    follow_links_outside: bool = False
+    briefing: Briefing = field(default_factory=Briefing)
+    organize: Organize = field(default_factory=Organize)
+    models: Models = field(default_factory=Models)
+    recall: RecallSettings = field(default_factory=RecallSettings)
+
+
+def _merge(default: Any, data: dict[str, Any], where: str, problems: list[Problem]) -> Any:
+    known = {f.name: f for f in fields(default)}
+    changes: dict[str, Any] = {}
+    for key, value in data.items():
+        name = f"{where}{key}"
+        if key not in known:
+            problems.append(Problem(FILE, f"unknown setting `{name}`", "Remove it, or see templates/memoryfs.toml."))
+            continue
+        old = getattr(default, key)
+        if is_dataclass(old):
+            if isinstance(value, dict):
+                changes[key] = _merge(old, value, f"{name}.", problems)
+            else:
+                problems.append(Problem(FILE, f"`{name}` must be a table"))
+        elif isinstance(old, tuple):
+            if isinstance(value, list) and all(isinstance(v, str) for v in value):
+                changes[key] = tuple(value)
+            else:
+                problems.append(Problem(FILE, f"`{name}` must be a list of strings"))
+        elif isinstance(old, float) and isinstance(value, int) and not isinstance(value, bool):
+            changes[key] = float(value)
+        elif type(value) is type(old):
+            changes[key] = value
+        else:
+            problems.append(Problem(FILE, f"`{name}` must be of type {type(old).__name__}"))
+    return replace(default, **changes)
+
+
+def load(root: Path) -> tuple[Config, tuple[Problem, ...]]:
+    """The settings of the store at `root`; what cannot be read is a problem, and its default applies."""
+    try:
+        text = (root / FILE).read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return Config(), ()
+    except (OSError, UnicodeDecodeError) as error:
+        return Config(), (Problem(FILE, f"cannot be read: {error}"),)
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        return Config(), (Problem(FILE, f"not valid TOML: {error}", "Mend the file; defaults apply until then."),)
+    problems: list[Problem] = []
+    config = _merge(Config(), data, "", problems)
+    return config, tuple(problems)
