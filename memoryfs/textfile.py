@@ -1,0 +1,406 @@
+"""In: paths and bytes. Out: whole files: read with their hash, replaced atomically, never over someone else's save.
+
+Promises of `write_atomic`: a file is the old or the new version, whole; symlinks stay links (the temporary file
+is made beside the target); mode bits, owner and extended attributes are kept where the system allows. A hard-linked
+file is replaced under the name it was written by; its other names keep the old text.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import os
+import re
+import stat
+import time
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from memoryfs.errors import ChangedMeanwhileError, LockedError, OutsideStoreError, ReadOnlyError, UsageError
+from memoryfs.swap import exchange, open_for_writing
+
+STATE = ".memoryfs"
+_PART = re.compile(r"\.memoryfs-[0-9a-f]{16}\.part\Z")
+_SWAP = re.compile(r"\.memoryfs-([0-9a-f]{16})-([0-9a-f]{12})-([0-9a-f]{12})\.swap\Z")
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class FileText:
+    """A file as it was read; `digest` is the SHA-256 of `data` in hex."""
+
+    path: Path
+    data: bytes
+    digest: str
+
+    @property
+    def text(self) -> str:
+        """The bytes as strict UTF-8; raises UnicodeDecodeError."""
+        return self.data.decode("utf-8")
+
+
+def digest_of(data: bytes) -> str:
+    """SHA-256 in hex, as `FileText.digest` and `write_atomic(expect=…)` mean it."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def read_file(path: str | os.PathLike[str]) -> FileText:
+    """The whole file. FileNotFoundError, PermissionError … pass through; a FIFO or device is refused, never waited for."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb", buffering=0) as file:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        data = file.readall()
+    return FileText(Path(path), data, digest_of(data))
+
+
+def write_atomic(
+    path: str | os.PathLike[str], data: bytes, *, expect: str | None = None, mode: int | None = None
+) -> None:
+    """Replaces the file at `path` by `data`, or leaves it exactly as it was.
+
+    `expect` is the digest the file must still have (`""`: it must not exist), else ChangedMeanwhileError; a save that
+    lands between the check and the replacement is noticed too where the system can swap two names. Missing folders
+    are made. Nothing is written, and the time of change is kept, if the bytes are equal already. Raises ReadOnlyError
+    for whatever the system refuses: no permission, no space, a dangling link, a write-protected file.
+    """
+    try:
+        target = _target(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        for attempt in range(3):
+            try:
+                return _replace(target, str(path), data, expect, mode)
+            except FileNotFoundError:
+                # Another process took the temporary file for litter in the instant before it was locked.
+                if attempt == 2:
+                    raise
+    except OSError as error:
+        raise ReadOnlyError(str(path), error.strerror or str(error)) from error
+
+
+def _target(path: str | os.PathLike[str]) -> Path:
+    if not os.path.islink(path):
+        return Path(path)
+    try:
+        return Path(os.path.realpath(path, strict=True))
+    except OSError as error:
+        aim = os.readlink(path)
+        raise ReadOnlyError(str(path), f"it is a link to {aim}, which cannot be followed: {error.strerror}") from error
+
+
+def _current(target: Path) -> tuple[bytes | None, os.stat_result | None]:
+    try:
+        data = read_file(target).data
+        return data, os.stat(target)
+    except FileNotFoundError:
+        return None, None
+
+
+def _replace(target: Path, name: str, data: bytes, expect: str | None, mode: int | None) -> None:
+    old, status = _current(target)
+    if old == data:
+        if mode is not None and status is not None and stat.S_IMODE(status.st_mode) != mode:
+            os.chmod(target, mode)
+        return
+    digest = "" if old is None else digest_of(old)
+    if expect is not None and digest != expect:
+        raise ChangedMeanwhileError(name)
+    if status is not None and not status.st_mode & 0o222:
+        raise PermissionError(errno.EACCES, "the file is write-protected", name)
+    token = os.urandom(8).hex()
+    part = target.parent / f".memoryfs-{token}.part"
+    leftover = part
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        _lock_quietly(descriptor)
+        _write_all(descriptor, data)
+        _keep_attributes(descriptor, target, status, mode)
+        os.fsync(descriptor)
+        if expect is None:
+            os.rename(part, target)
+        elif expect == "":
+            _create_only(part, target, name)
+        else:
+            leftover = target.parent / f".memoryfs-{token}-{digest_of(data)[:12]}-{expect[:12]}.swap"
+            os.rename(part, leftover)
+            _swap_in(leftover, target, name, data, expect)
+        _sync_folder(target.parent)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(leftover)
+        os.close(descriptor)
+
+
+def _create_only(part: Path, target: Path, name: str) -> None:
+    try:
+        os.link(part, target)  # unlike rename, fails when the name is taken
+    except FileExistsError:
+        raise ChangedMeanwhileError(name) from None
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS):
+            raise
+        if os.path.lexists(target):
+            raise ChangedMeanwhileError(name) from None
+        os.rename(part, target)
+
+
+def _swap_in(swap: Path, target: Path, name: str, data: bytes, expect: str) -> None:
+    """Exchanges the two names, then looks at what was swapped out: if it is not what we expected, swaps it back."""
+    if _digest(target) != expect:
+        raise ChangedMeanwhileError(name)
+    try:
+        swapped = exchange(swap, target)
+    except FileNotFoundError:
+        raise ChangedMeanwhileError(name) from None
+    if not swapped:
+        os.rename(swap, target)
+        return
+    deadline = time.monotonic() + 1.0
+    while open_for_writing(swap) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    if _digest(swap) == expect and not open_for_writing(swap):
+        return
+    for _ in range(100):
+        try:
+            exchange(swap, target)
+        except FileNotFoundError:  # deleted by someone in this instant: their deletion stands over their edit
+            break
+        if _digest(swap) == digest_of(data):
+            break
+    raise ChangedMeanwhileError(name)
+
+
+def _digest(path: Path) -> str:
+    try:
+        return read_file(path).digest
+    except FileNotFoundError:
+        return ""
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view[:_BLOCK]):]
+
+
+def _keep_attributes(descriptor: int, target: Path, status: os.stat_result | None, mode: int | None) -> None:
+    if status is not None:
+        if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
+            with contextlib.suppress(OSError):
+                os.fchown(descriptor, status.st_uid, status.st_gid)
+        with contextlib.suppress(OSError, AttributeError):
+            for key in os.listxattr(target):
+                os.setxattr(descriptor, key, os.getxattr(target, key))
+        os.fchmod(descriptor, stat.S_IMODE(status.st_mode) if mode is None else mode)
+    elif mode is not None:
+        os.fchmod(descriptor, mode)
+
+
+def _lock_quietly(descriptor: int) -> None:
+    with contextlib.suppress(OSError):  # a file system without locks: litter is then told by its age
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _sync_folder(folder: Path) -> None:
+    with contextlib.suppress(OSError):  # some file systems refuse fsync on a folder
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
+    """Appends `lines` (without line ends) and fsyncs; all of them or none. Raises ReadOnlyError.
+
+    A last line torn by a crash is closed with a newline first, so that it spoils no other; writers exclude each other
+    with a kernel lock on the file itself.
+    """
+    rows = list(lines)
+    if any("\n" in row or "\r" in row for row in rows):
+        raise ValueError("a line to append holds a line end")
+    if not rows:
+        return
+    data = "".join(f"{row}\n" for row in rows).encode("utf-8")
+    try:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+        try:
+            with contextlib.suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            size = os.fstat(descriptor).st_size
+            if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                data = b"\n" + data
+            try:
+                _write_all(descriptor, data)
+                os.fsync(descriptor)
+            except OSError:
+                os.ftruncate(descriptor, size)
+                raise
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise ReadOnlyError(str(path), error.strerror or str(error)) from error
+
+
+class StoreLock:
+    """One run at a time: a kernel lock on `ROOT/.memoryfs/NAME.lock`, held inside a `with` block.
+
+    The system frees it when its holder ends, however it ends; what the file says is for people and never decides.
+    Raises LockedError when it is still held after `wait_seconds`, ReadOnlyError when the folder cannot hold a lock.
+    """
+
+    def __init__(self, root: str | os.PathLike[str], name: str = "organize", wait_seconds: float = 0.0) -> None:
+        self.path = Path(root) / STATE / f"{name}.lock"
+        self.wait_seconds = wait_seconds
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> StoreLock:
+        descriptor = self._open()
+        try:
+            self._acquire(descriptor)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        self._descriptor = descriptor
+        with contextlib.suppress(OSError):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"held by process {os.getpid()}\n".encode(), 0)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._descriptor is not None:
+            descriptor, self._descriptor = self._descriptor, None
+            with contextlib.suppress(OSError):
+                os.ftruncate(descriptor, 0)
+            os.close(descriptor)
+
+    def _open(self) -> int:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            return os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except PermissionError:
+            try:  # someone else's lock file, which we may read: enough to lock it
+                return os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            except OSError as error:
+                raise ReadOnlyError(str(self.path), error.strerror) from error
+        except OSError as error:
+            raise ReadOnlyError(str(self.path), error.strerror) from error
+
+    def _acquire(self, descriptor: int) -> None:
+        deadline = time.monotonic() + self.wait_seconds
+        while True:
+            try:
+                return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise LockedError(str(self.path)) from None
+                time.sleep(0.05)
+            except OSError as error:
+                reason = f"this file system has no locks ({error.strerror})"
+                raise ReadOnlyError(str(self.path), reason) from error
+
+
+def inside(root: str | os.PathLike[str], relative: str, *, follow_links_outside: bool = False) -> Path:
+    """The path of `relative` below `root`, links followed. Raises OutsideStoreError when it leads out.
+
+    With `follow_links_outside` a link below the root may lead anywhere; the written path itself still may not.
+    """
+    pieces = re.split(r"[/\\]", relative)
+    drive = re.match(r"[A-Za-z]:[/\\]", relative)
+    if "\0" in relative or relative.startswith(("/", "\\", "~/")) or drive:
+        raise OutsideStoreError(ascii(relative)[1:-1])
+    if any(len(os.fsencode(piece)) > 255 for piece in pieces if not _has_surrogates(piece)):
+        raise UsageError(f"the file name is too long: {relative[:40]}…")
+    base = os.path.realpath(root)
+    try:
+        real = os.path.realpath(os.path.join(base, relative))
+    except (OSError, ValueError) as error:
+        raise OutsideStoreError(ascii(relative)[1:-1]) from error
+    lexical = os.path.normpath(os.path.join(base, *[piece for piece in pieces if piece]))
+    allowed = (lexical,) if follow_links_outside else (lexical, real)
+    if any(os.path.commonpath((base, path)) != base for path in allowed):
+        raise OutsideStoreError(ascii(relative)[1:-1])
+    return Path(real)
+
+
+def _has_surrogates(text: str) -> bool:
+    return any("\ud800" <= char <= "\udfff" for char in text)
+
+
+_WINDOWS_NAMES = {"con", "prn", "aux", "nul", "conin", "conout"} | {
+    f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"
+}
+
+
+def slug(text: str, max_bytes: int = 80) -> str:
+    """A file name (without suffix) that a person can read, in every script; at most `max_bytes` of UTF-8, never empty.
+
+    Letters, marks and digits stay, in NFC and case-folded, so that no two names differ by case or form alone;
+    everything else becomes `-`. Names that Windows reserves get a `-topic`; a text without a single letter becomes
+    `topic-` and a hash of it. Different titles may share a slug: the caller looks whether the name is taken.
+    """
+    spoken = re.sub(r"(?<=\w)#(?!\w)", "-sharp", re.sub(r"(?<=[\w+])\+", "-plus", text))
+    folded = _fold(spoken)
+    kept = "".join(char if char == "_" or unicodedata.category(char)[0] in "LMN" else
+                   "" if unicodedata.category(char) == "Cf" else "-" for char in folded)
+    name = _cut(re.sub(r"-+", "-", kept).strip("-_"), max_bytes)
+    if not any(unicodedata.category(char)[0] in "LN" for char in name):
+        return "topic-" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+    return f"{name}-topic" if name in _WINDOWS_NAMES else name
+
+
+def _fold(text: str) -> str:
+    for _ in range(4):  # folding can undo composition and the other way round; two rounds settle all known cases
+        folded = unicodedata.normalize("NFC", text.casefold())
+        if folded == text:
+            break
+        text = folded
+    return text
+
+
+def _cut(name: str, max_bytes: int) -> str:
+    data = name.encode("utf-8")
+    if len(data) <= max_bytes:
+        return name
+    short = data[:max_bytes].decode("utf-8", "ignore")
+    word = short.rsplit("-", 1)[0]
+    return (word if len(word) * 2 > len(short) else short).strip("-_")
+
+
+def clean_litter(root: str | os.PathLike[str]) -> None:
+    """Removes temporary files whose writer died, below `root`. A version of a file that such a crash swapped out and
+    that nobody has seen comes back as `recovered-….md` beside it."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name not in (".git", "node_modules")]
+        for name in names:
+            if name.startswith(".memoryfs-") and (_PART.match(name) or _SWAP.match(name)):
+                with contextlib.suppress(OSError):
+                    _clean_one(Path(folder), name)
+
+
+def _clean_one(folder: Path, name: str) -> None:
+    path = folder / name
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return  # its writer is alive
+        except OSError:
+            if time.time() - os.fstat(descriptor).st_mtime < 3600:
+                return
+        swap = _SWAP.match(name)
+        if swap and read_file(path).digest[:12] not in swap.groups()[1:]:
+            os.rename(path, folder / f"recovered-{swap[1]}.md")
+        else:
+            os.unlink(path)
+    finally:
+        os.close(descriptor)
