@@ -1,0 +1,71 @@
+"""In: a question. Out: breadcrumbs and verbatim evidence, for a person or as the JSON of DESIGN §8."""
+
+from __future__ import annotations
+
+import click
+
+from memoryfs.cli.context import emit_json, notice, open_store, report_problems, wants_json
+from memoryfs.errors import EXIT_DONE, EXIT_NOTHING, UsageError
+from memoryfs.model import Recall
+from memoryfs.render import one_line, safe
+
+MAX_K = 1000
+
+
+@click.command("recall", context_settings={"ignore_unknown_options": True})
+@click.argument("query", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option("-k", default=10, show_default=True, type=int, help="At most K memories and K events.")
+@click.option("--file", "file", metavar="PATH", help="Only what concerns this file.")
+@click.option("--level", type=click.Choice(["auto", "0", "1", "2", "3"]), default="auto", show_default=True,
+              help="0 memories, 1 chunk index, 2 source text, 3 model extraction.")
+@click.option("--max-tokens", type=click.IntRange(min=1), help="Bound of the evidence.  [default: 1500]")
+@click.option("--status", default="active,conflicted", show_default=True, help="Statuses, comma-separated, or all.")
+@click.option("--as-of", metavar="DATE", help="Answer as of this date.")
+@click.option("--no-vectors", is_flag=True, help="Words only.")
+@click.pass_context
+def recall_command(
+    ctx: click.Context, query: tuple[str, ...], k: int, file: str | None, level: str, max_tokens: int | None,
+    status: str, as_of: str | None, no_vectors: bool,
+) -> None:
+    """Find memories and the exact source text that answers QUERY."""
+    text = " ".join(query)
+    if not text.strip():
+        raise UsageError("the query is empty", remedy="Say what to look for, in any words.")
+    if k < 1:
+        raise UsageError(f"-k must be 1 or more, not {k}")
+    from memoryfs.model import STATUSES
+
+    wanted = STATUSES if status == "all" else tuple(s.strip() for s in status.split(","))
+    unknown = set(wanted) - set(STATUSES)
+    if unknown:
+        raise UsageError(f"unknown status {', '.join(sorted(unknown))}", remedy=f"Statuses: {', '.join(STATUSES)}.")
+    store = open_store(ctx)
+    found = store.recall(text, k=min(k, MAX_K), level=level, max_tokens=max_tokens, status=wanted, as_of=as_of,
+                         file=file, vectors=not no_vectors)
+    for line in found.notices:
+        notice(ctx, line)
+    report_problems(ctx, found.problems)
+    if wants_json(ctx):
+        emit_json(found.to_dict())
+    else:
+        click.echo(page(found))
+    ctx.exit(EXIT_DONE if found.memories or found.evidence else EXIT_NOTHING)
+
+
+def page(found: Recall) -> str:
+    """The answer for a person, in plain lines of about 100 columns."""
+    lines: list[str] = []
+    if found.abstained:
+        lines.append("Nothing supports an answer." + (" Nearest:" if found.memories or found.evidence else ""))
+    for crumb in found.memories:
+        memory = crumb.memory
+        mark = "" if memory.status == "active" else f" [{memory.status}]"
+        lines.append(f"^{memory.id}{mark}  {one_line(memory.summary, 100)}")
+        lines.append(f"    {safe(memory.topic)}:{memory.line}  " + "  ".join(r.label for r in memory.source_range))
+    if found.memories and found.evidence:
+        lines.append("")
+    for proof in found.evidence:
+        mark = f"  (superseded by ^{proof.superseded_by})" if proof.superseded_by else ""
+        lines.append(f"{proof.thread}:{proof.index} [{proof.start}:{proof.end}]  {proof.role}  {proof.time or ''}{mark}")
+        lines.extend("    " + safe(row) for row in proof.text.splitlines())
+    return "\n".join(lines) if lines else "Nothing found."

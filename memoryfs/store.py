@@ -1,0 +1,267 @@
+"""In: a store directory and the arguments of a verb. Out: `MemoryStore`, the verbs that CLI, MCP and Python share.
+
+Clock, embedder and generator are passed in or opened lazily from the settings; nothing here prints.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memoryfs import config as settings
+from memoryfs.errors import NoStoreError, NotFoundError, ReadOnlyError, UsageError
+from memoryfs.model import MEMORY_KINDS, Event, Memory, Problem, Recall, SourceRange
+
+if TYPE_CHECKING:
+    from memoryfs.edits import Change
+    from memoryfs.importers import ImportReport
+    from memoryfs.models.protocols import Embedder, Generator
+
+Clock = Callable[[], datetime]
+GITIGNORE = "# derived; memoryfs rebuilds it\n.memoryfs/\n"
+
+
+def system_clock() -> datetime:
+    """Now, aware, in the machine's zone."""
+    return datetime.now(UTC).astimezone()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What `read` found: `kind` is topic, section, memory or thread; `events` only for a thread."""
+
+    ref: str
+    kind: str
+    text: str
+    path: str = ""
+    memory: Memory | None = None
+    events: tuple[Event, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        out: dict[str, Any] = {"ref": self.ref, "kind": self.kind, "text": self.text}
+        if self.path:
+            out["path"] = self.path
+        if self.memory:
+            out["memory"] = {
+                "id": self.memory.id, "summary": self.memory.summary, "kind": self.memory.kind,
+                "status": self.memory.status, "topic": self.memory.topic, "line": self.memory.line,
+                "source_range": [r.to_dict() for r in self.memory.source_range],
+            }
+        if self.events:
+            out["events"] = [e.to_dict() for e in self.events]
+        return out
+
+
+class MemoryStore:
+    """One store. Open it with `MemoryStore.open(dir)`, make one with `MemoryStore.init(dir)`."""
+
+    def __init__(self, root: Path, *, clock: Clock = system_clock) -> None:
+        self.root = root
+        self.clock = clock
+        self.config, self.config_problems = settings.load(root)
+        self._embedder: Embedder | None | bool = False  # False: not opened yet
+
+    # -- opening --------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def init(cls, directory: str | os.PathLike[str], *, clock: Clock = system_clock) -> MemoryStore:
+        """Make `directory` a store (what is there already stays) and open it. Raises ReadOnlyError."""
+        from memoryfs import briefing
+        from memoryfs.textfile import write_atomic
+
+        root = Path(os.path.abspath(directory))
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            (root / ".memoryfs").mkdir(exist_ok=True)
+        except OSError as error:
+            raise ReadOnlyError(str(root), error.strerror or error) from error
+        if not (root / ".gitignore").exists():
+            write_atomic(root / ".gitignore", GITIGNORE.encode(), expect="")
+        store = cls(root, clock=clock)
+        briefing.refresh(root, store.config, now=clock())
+        return store
+
+    @classmethod
+    def open(cls, directory: str | os.PathLike[str], *, clock: Clock = system_clock) -> MemoryStore:
+        """Open the store in `directory`. Raises NoStoreError."""
+        root = Path(os.path.abspath(directory))
+        if not root.is_dir():
+            raise NoStoreError(str(directory))
+        return cls(root, clock=clock)
+
+    def embedder(self) -> Embedder | None:
+        """The embedder that the settings name, opened once; None when there is none."""
+        if self._embedder is False:
+            from memoryfs.models import open_embedder
+
+            self._embedder = open_embedder(self.config.models)
+        return self._embedder or None  # type: ignore[return-value]
+
+    # -- in -------------------------------------------------------------------------------------------------------
+
+    def import_transcripts(
+        self, paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, format: str = "auto"
+    ) -> ImportReport:
+        """Copy transcripts (files or folders) into threads/; secrets are redacted first. Importing again adds nothing."""
+        from memoryfs.importers import import_paths
+
+        listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+        return import_paths(self.root, [Path(p) for p in listed], format=format, now=self.clock())
+
+    def remember(
+        self, text: str, *, topic: str | None = None, kind: str = "fact", source: str | SourceRange | None = None,
+        actor: str = "person", hints: Sequence[str] = (),
+    ) -> Change:
+        """Write one memory into a topic file. Secrets in `text` are redacted. Raises UsageError for bad arguments."""
+        from memoryfs import edits, topic as topics
+        from memoryfs.redact import redact
+
+        clean = redact(" ".join(text.split())).text
+        if not clean:
+            raise UsageError("there is nothing to remember: the text is empty")
+        if kind not in MEMORY_KINDS:
+            raise UsageError(f"kind must be one of {', '.join(MEMORY_KINDS)}, not {kind!r}")
+        ranges = (self._source(source),) if source else ()
+        now = self.clock()
+        memory = Memory(
+            id=topics.memory_id(clean), summary=clean, kind=kind, status="active", topic=topic or self._place(clean, kind),
+            line=0, source_range=ranges, stated_by=actor, date=now.date().isoformat(), query_hints=tuple(hints),
+        )
+        change = edits.remember(self.root, self.config, memory, actor=actor, now=now)
+        self.refresh()
+        return change
+
+    def forget(self, ref: str, *, purge: bool = False, actor: str = "person") -> Change:
+        """Withdraw the memory `^m-…`; with `purge` its text leaves the ledger too. Raises NotFoundError."""
+        from memoryfs import edits
+
+        change = edits.forget(self.root, self.config, memory_ref(ref), purge=purge, actor=actor, now=self.clock())
+        self.refresh()
+        return change
+
+    def move(self, ref: str, to: str, *, actor: str = "person") -> Change:
+        """Move the memory `^m-…` to the topic file `to`. Raises NotFoundError, OutsideStoreError."""
+        from memoryfs import edits
+
+        change = edits.move(self.root, self.config, memory_ref(ref), to=to, actor=actor, now=self.clock())
+        self.refresh()
+        return change
+
+    def refresh(self) -> None:
+        """Bring MEMORY.md up to date with the topic files."""
+        from memoryfs import briefing
+
+        briefing.refresh(self.root, self.config, now=self.clock())
+
+    def _source(self, source: str | SourceRange) -> SourceRange:
+        from memoryfs import thread
+
+        wanted = source if isinstance(source, SourceRange) else SourceRange.parse(source)
+        if wanted is None:
+            raise UsageError(f"{source!r} is not a source range", remedy="Write THREAD:A-B, as recall shows it.")
+        full = thread.resolve(self.root, wanted.thread)
+        if full is None:
+            raise NotFoundError(f"thread {wanted.thread}", remedy="`memoryfs list --threads` names them.")
+        return SourceRange(full, wanted.start, wanted.end)
+
+    def _place(self, text: str, kind: str) -> str:
+        """The topic of the memory most like `text`, else a topic of the kind's own."""
+        found = self.recall(text, k=3, level=0, vectors=False)
+        for crumb in found.memories:
+            if not found.abstained and crumb.memory.kind == kind:
+                return crumb.memory.topic
+        own = {"instruction": "preferences/general.md", "task": "tasks/general.md"}
+        return own.get(kind, "notes/general.md")
+
+    # -- out ------------------------------------------------------------------------------------------------------
+
+    def recall(
+        self, query: str, *, k: int = 10, level: str | int = "auto", max_tokens: int | None = None,
+        status: Sequence[str] = ("active", "conflicted"), as_of: str | None = None, file: str | None = None,
+        vectors: bool = True, generator: Generator | None = None, **options: Any,
+    ) -> Recall:
+        """The memories and verbatim evidence that answer `query`; see DESIGN §3. Raises UsageError."""
+        from memoryfs import index as indexes
+        from memoryfs.recall import recall
+
+        with indexes.open(self.root) as index:
+            now = self.clock()
+            report = index.sync(now=now)
+            embedder = self.embedder() if vectors and index.has_vectors() else None
+            found = recall(
+                index, query, k=k, level=str(level), max_tokens=max_tokens or self.config.recall.max_tokens,
+                status=tuple(status), as_of=as_of, file=file, embedder=embedder, generator=generator, now=now, **options,
+            )
+        return _with_problems(found, (*self.config_problems, *report.problems))
+
+    def read(self, ref: str) -> Reading:
+        """A topic, `topic#Section`, `^m-…` or `THREAD:A-B`, as it stands. Raises NotFoundError, OutsideStoreError."""
+        from memoryfs.reading import read
+
+        return read(self, ref)
+
+    def topics(self) -> dict[str, Any]:
+        """Every topic file of the store by its relative path, parsed; unreadable ones carry problems."""
+        from memoryfs import edits
+
+        return edits.load_topics(self.root, self.config)
+
+    def list(
+        self, *, topic: str | None = None, kind: str | None = None, status: str | None = None
+    ) -> tuple[Memory, ...]:
+        """Memories in file order. `topic` is a relative path, or the start of one; `status` "all" or None means all."""
+        wanted = None if status in (None, "all") else set(str(status).split(","))
+        return tuple(
+            memory
+            for path, parsed in sorted(self.topics().items())
+            if topic is None or path == topic or path.removesuffix(".md") == topic or path.startswith(topic.rstrip("/") + "/")
+            for memory in parsed.memories
+            if (kind is None or memory.kind == kind) and (wanted is None or memory.status in wanted)
+        )
+
+    def dedupe(self, text: str, *, vectors: bool = True) -> dict[str, Any]:
+        """Is `text` remembered already? `{"verdict": exact|possible|new|unknown, "matches": […]}`."""
+        from memoryfs import index as indexes
+        from memoryfs.recall import dedupe
+
+        with indexes.open(self.root) as index:
+            index.sync(now=self.clock())
+            embedder = self.embedder() if vectors and index.has_vectors() else None
+            return dedupe(index, text, embedder=embedder)
+
+    def brief(self) -> str:
+        """The text of MEMORY.md, compiled anew first if a topic file changed."""
+        from memoryfs import briefing_cache
+
+        return briefing_cache.read_fresh(self.root, self.config)
+
+    def index(self, *, rebuild: bool = False, embed_seconds: float = 0.0) -> Any:
+        """Bring the index up to date, from nothing with `rebuild`; then embed for at most `embed_seconds`."""
+        from memoryfs import index as indexes
+
+        with indexes.open(self.root) as index:
+            if rebuild:
+                index.rebuild()
+            report = index.sync(now=self.clock())
+            embedder = self.embedder() if embed_seconds > 0 else None
+            if embedder is not None:
+                index.embed_pending(embedder, embed_seconds)
+            return report
+
+
+def memory_ref(ref: str) -> str:
+    """`m-7c01d2` from `^m-7c01d2`, `[[#^m-7c01d2]]` or itself; UsageError for anything else (a list position, say)."""
+    bare = ref.strip().strip("[]").rpartition("^")[2]
+    if not bare.startswith("m-") or len(bare) < 4:
+        raise UsageError(f"{ref!r} is not a memory id", remedy="Ids look like ^m-7c01d2; recall and list show them.")
+    return bare
+
+
+def _with_problems(found: Recall, problems: tuple[Problem, ...]) -> Recall:
+    from dataclasses import replace
+
+    return replace(found, problems=(*found.problems, *problems)) if problems else found
