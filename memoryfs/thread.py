@@ -11,11 +11,12 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memoryfs.model import Event, Problem
+from memoryfs.model import EMPTY, Event, Problem
 
 FOLDER = "threads"
 ARCHIVE = "archive"
@@ -23,6 +24,18 @@ UNDATED = "undated"
 
 _NAME = re.compile(r"^(?:(?P<date>\d{4}-\d{2}-\d{2})|undated)-[0-9a-z]+(?:~[0-9]+)?$")
 _DATE = re.compile(r"^(\d{4}-\d{2}-\d{2})(?:$|[T ])")
+
+
+@dataclass(frozen=True, slots=True)
+class EventDraft:
+    """An event as an importer reads it, before its thread and index are known; `line` counts from 0."""
+
+    role: str
+    kind: str
+    text: str
+    line: int
+    time: str | None = None
+    metadata: Mapping[str, Any] = EMPTY
 
 
 def thread_name(session_id: str, first_time: str | None) -> str:
