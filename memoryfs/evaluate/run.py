@@ -69,6 +69,21 @@ class Evaluation:
         }
 
 
+def merge(evaluations: Sequence[Evaluation]) -> Evaluation:
+    """One evaluation over several stores (a conversation each, say) that were asked with the same bounds."""
+    first = evaluations[0]
+    arms = tuple(
+        ArmResult(
+            arm.name, tuple(outcome for one in evaluations for outcome in one.arm(arm.name).outcomes),
+            spread([one.arm(arm.name).cold.p50 or 0.0 for one in evaluations if one.arm(arm.name).cold.n]),
+        )
+        for arm in first.arms
+    )
+    questions = tuple(question for one in evaluations for question in one.questions)
+    lost = tuple(id for one in evaluations for id in one.lost)
+    return Evaluation(questions, arms, first.k, first.max_tokens, first.tolerance, first.unit, lost)
+
+
 def _plain(table: dict[str, Any]) -> dict[str, Any]:
     return {name: value.to_dict() for name, value in table.items()}
 
