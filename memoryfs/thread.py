@@ -61,6 +61,11 @@ def _relative(thread: str) -> str:
     return f"{date[:4]}/{date[5:7]}/{thread}.jsonl" if date else f"{UNDATED}/{thread}.jsonl"
 
 
+def live_path(root: str | Path, thread: str) -> Path:
+    """Where the thread's file stands, or would stand, under `threads/`."""
+    return Path(root) / FOLDER / _relative(thread)
+
+
 def thread_path(root: str | Path, thread: str) -> Path:
     """The thread's file: under `threads/`, or its compressed one under `archive/` where only that exists.
 
@@ -68,7 +73,7 @@ def thread_path(root: str | Path, thread: str) -> Path:
     """
     root = Path(root)
     relative = _relative(thread)
-    live = root / FOLDER / relative
+    live = live_path(root, thread)
     if not live.exists():
         for cold in (root / ARCHIVE / FOLDER / f"{relative}.zst", root / ARCHIVE / f"{thread}.jsonl.zst"):
             if cold.exists():

@@ -1,0 +1,311 @@
+"""In: the drafts of one session, streamed. Out: its thread file, new, grown, unchanged or branched.
+
+A version of a session that begins like the stored one and goes on longer extends it; a shorter or equal one changes
+nothing; one that disagrees is kept beside it as a branch. Sessions longer than a few megabytes wait in a temporary
+file, not in memory. What is written here must have been redacted before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date as Date
+from pathlib import Path
+from typing import BinaryIO
+
+from memoryfs.errors import ReadOnlyError
+from memoryfs.model import Event, Problem, event_id, short_thread
+from memoryfs.thread import (
+    EventDraft, _lines, decode_event, encode_event, list_threads, live_path, thread_name, thread_path,
+)
+
+IN_MEMORY = 1 << 20  # bytes of one session kept in memory before it waits on the disk
+WAIT_FOR_TIME = 200  # drafts held back until one has a time, from which the thread gets its date
+MAX_BRANCHES = 50
+
+
+@dataclass(frozen=True)
+class ImportOutcome:
+    """What an import did to one thread: `status` is new, extended, unchanged or branched; counts are events."""
+
+    thread: str
+    added: int
+    total: int
+    status: str
+    source: str
+    problems: tuple[Problem, ...] = ()
+    session: str = ""
+    redactions: int = 0
+
+    def to_dict(self) -> dict[str, object]:
+        return {"thread": self.thread, "added": self.added, "total": self.total, "status": self.status,
+                "source": self.source, "session": self.session, "redactions": self.redactions,
+                "problems": [p.to_dict() for p in self.problems]}
+
+
+class ThreadNames:
+    """The names of a store's threads by their hash, read from the folders once and kept up to date by the writers."""
+
+    def __init__(self, root: Path) -> None:
+        self._by_hash: dict[str, list[str]] = {}
+        for name in list_threads(root):
+            self.add(name)
+
+    def add(self, name: str) -> None:
+        names = self._by_hash.setdefault(short_thread(name).partition("~")[0], [])
+        if name not in names:
+            names.append(name)
+
+    def same_session(self, name: str) -> str:
+        """The stored name of this session: the same hash on a day at most one apart, or undated; else `name`."""
+        for other in self._by_hash.get(short_thread(name), ()):
+            if "~" not in other and _days_apart(name, other) <= 1:
+                return other
+        return name
+
+
+def _days_apart(one: str, two: str) -> int:
+    try:
+        return abs((Date.fromisoformat(one[:10]) - Date.fromisoformat(two[:10])).days)
+    except ValueError:
+        return 0
+
+
+class ThreadWriter:
+    """Collects one session's drafts and stores them at `finish`."""
+
+    def __init__(self, root: Path, session: str, source: str, names: ThreadNames | None = None) -> None:
+        self.root, self.session, self.source = Path(root), session, source
+        self.names = names if names is not None else ThreadNames(self.root)
+        self.thread = ""
+        self.count = 0
+        self.redactions = 0
+        self.partial = False
+        self.last_time = ""
+        self._early: list[EventDraft] = []
+        self._spool = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY, prefix="memoryfs-")  # noqa: SIM115
+
+    def add(self, draft: EventDraft) -> None:
+        if self.thread:
+            self._write(draft)
+            return
+        self._early.append(draft)
+        if draft.time or len(self._early) >= WAIT_FOR_TIME:
+            self._name()
+
+    def _name(self) -> None:
+        first = self._early[0]
+        about = first.metadata.get("session") or {}
+        time = next((d.time for d in self._early if d.time), None) or about.get("date")
+        self.partial = bool(about.get("partial"))
+        session = self.session or fallback_identity(first, self.source)
+        self.thread = self.names.same_session(thread_name(session, time))
+        early, self._early = self._early, []
+        for draft in early:
+            self._write(draft)
+
+    def _write(self, draft: EventDraft) -> None:
+        event = Event(
+            self.thread, self.count, event_id(self.thread, draft.role, draft.text), draft.role, draft.kind,
+            draft.time, draft.text, self.source, draft.line, draft.metadata,
+        )
+        self._spool.write(encode_event(event))
+        self.count += 1
+        if draft.time and draft.time > self.last_time:
+            self.last_time = draft.time
+
+    def lines(self) -> Iterator[bytes]:
+        self._spool.seek(0)
+        yield from self._spool
+
+    def close(self) -> None:
+        self._spool.close()
+
+    def finish(self) -> ImportOutcome | None:
+        """Stores what was collected; None if there was nothing. Raises ReadOnlyError where the store cannot be written."""
+        if self._early:
+            self._name()
+        if not self.count:
+            return None
+        try:
+            return self._store()
+        except OSError as error:
+            raise ReadOnlyError(str(error.filename or self.root), error.strerror or str(error)) from error
+        finally:
+            self.close()
+
+    def _store(self) -> ImportOutcome:
+        base = self.thread
+        versions = _versions(self.root, base)
+        if self.partial and any(_richer(self.root, v, self.last_time) for v in versions):
+            return self._outcome(base, 0, "unchanged")
+        for version in versions:
+            stored = _compare(thread_path(self.root, version), self)
+            if not stored.agrees:
+                continue
+            if self.count < stored.count or (self.count == stored.count and not (stored.moved or stored.torn)):
+                return self._outcome(version, 0, "unchanged", stored.count)
+            if self.count == stored.count and stored.source != self.source:
+                return self._outcome(version, 0, "unchanged", stored.count)
+            self._rename(version)
+            path = live_path(self.root, version)
+            if stored.moved or stored.torn or not path.exists():
+                _replace(path, self.lines())
+            else:
+                _append(path, self.lines(), stored.count)
+            return self._outcome(version, self.count - stored.count, "extended")
+        name = base
+        for number in range(2, MAX_BRANCHES + 1):
+            if name not in versions:
+                break
+            name = f"{base}~{number}"
+        else:
+            problem = Problem(self.source, f"more than {MAX_BRANCHES} versions of one session that disagree",
+                              "Nothing was stored; look at this transcript.")
+            return ImportOutcome(base, 0, 0, "unchanged", self.source, (problem,), self.session, self.redactions)
+        self._rename(name)
+        _replace(live_path(self.root, name), self.lines())
+        self.names.add(name)
+        return self._outcome(name, self.count, "branched" if versions else "new")
+
+    def _rename(self, name: str) -> None:
+        """Gives the collected events the name of a branch, and the ids that go with it."""
+        if name == self.thread:
+            return
+        spool = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY, prefix="memoryfs-")  # noqa: SIM115
+        for line in self.lines():
+            e = decode_event(line)
+            if e is not None:
+                spool.write(encode_event(Event(
+                    name, e.index, event_id(name, e.role, e.text), e.role, e.kind, e.time, e.text, e.source, e.line,
+                    e.metadata,
+                )))
+        self._spool.close()
+        self._spool, self.thread = spool, name
+
+    def _outcome(self, thread: str, added: int, status: str, total: int | None = None) -> ImportOutcome:
+        return ImportOutcome(thread, added, self.count if total is None else total, status, self.source, (),
+                             self.session, self.redactions)
+
+
+def fallback_identity(first: EventDraft, source: str) -> str:
+    """What names a session whose format has no ids: its first event's text and time, or the file's stem without a time."""
+    return "\0".join((first.time or Path(source).stem, first.role, first.text))
+
+
+def store_thread(
+    root: Path, drafts: Iterable[EventDraft], *, session: str, source: str, names: ThreadNames | None = None
+) -> ImportOutcome | None:
+    """Stores one session's drafts (already redacted); None if there are none. The caller holds the import lock."""
+    writer = ThreadWriter(root, session, source, names)
+    try:
+        for draft in drafts:
+            writer.add(draft)
+        return writer.finish()
+    finally:
+        writer.close()
+
+
+def _versions(root: Path, base: str) -> list[str]:
+    found = []
+    for number in range(1, MAX_BRANCHES + 1):
+        name = base if number == 1 else f"{base}~{number}"
+        if not thread_path(root, name).exists():
+            break
+        found.append(name)
+    return found
+
+
+@dataclass
+class _Stored:
+    """How a stored version relates to the new one; `moved`: source or lines differ; `torn`: it must be rewritten."""
+
+    agrees: bool = True
+    count: int = 0
+    moved: bool = False
+    torn: bool = False
+    source: str = ""
+    about: Mapping[str, object] = field(default_factory=dict)
+
+
+def _compare(path: Path, new: ThreadWriter) -> _Stored:
+    """Whether one of the two is the beginning of the other, event by event."""
+    stored = _Stored()
+    fresh = new.lines()
+    for line in _lines(path):
+        old = decode_event(line)
+        if old is None or not line.endswith(b"\n"):
+            stored.torn = True
+            if old is None:
+                continue
+        stored.count += 1
+        stored.source = stored.source or old.source
+        raw = next(fresh, None)
+        if raw is None or raw == line:
+            continue
+        event = decode_event(raw)
+        if event is None or not _same(old, event):
+            stored.agrees = False
+            break
+        stored.moved = stored.moved or (old.source, old.line) != (event.source, event.line)
+    return stored
+
+
+def _same(old: Event, new: Event) -> bool:
+    if (old.role, old.kind, old.time) != (new.role, new.kind, new.time):
+        return False
+    if old.text == new.text:
+        return True
+    from memoryfs.redact import redact
+
+    return redact(old.text).text == new.text  # stored under older redaction rules
+
+
+def _richer(root: Path, thread: str, last_time: str) -> bool:
+    """Whether a stored version is the harness's own transcript and reaches at least as far in time."""
+    latest = ""
+    for number, line in enumerate(_lines(thread_path(root, thread))):
+        event = decode_event(line)
+        if event is None:
+            continue
+        if number == 0 and (event.metadata.get("session") or {}).get("partial"):
+            return False
+        latest = max(latest, event.time or "")
+    return latest[:19] >= last_time[:19]
+
+
+def _append(path: Path, lines: Iterable[bytes], skip: int) -> None:
+    with open(path, "ab") as handle:
+        for number, line in enumerate(lines):
+            if number >= skip:
+                handle.write(line)
+        handle.flush()
+        os.fsync(handle.fileno())
+
+
+def _replace(path: Path, lines: Iterable[bytes]) -> None:
+    """Writes the file anew beside the old one and swaps it in; the old one stays whole if anything fails."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.parent / f".memoryfs-{os.urandom(8).hex()}.part"
+    try:
+        with open(part, "xb") as handle:
+            _copy(lines, handle)
+            os.fsync(handle.fileno())
+        os.replace(part, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(part)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _copy(lines: Iterable[bytes], handle: BinaryIO) -> None:
+    for line in lines:
+        handle.write(line)
+    handle.flush()
