@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from memoryfs.evaluate.arms import ARMS
 from memoryfs.evaluate.golden import Question, load
-from memoryfs.evaluate.label import label
+from memoryfs.evaluate.label import label, label_store
 from memoryfs.evaluate.page import page
 from memoryfs.evaluate.run import Evaluation, evaluate
 from memoryfs.evaluate.table import table
 
-__all__ = ["ARMS", "Evaluation", "Question", "evaluate", "label", "load", "page", "table"]
+__all__ = ["ARMS", "Evaluation", "Question", "evaluate", "label", "label_store", "load", "page", "table"]

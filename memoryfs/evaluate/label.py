@@ -67,6 +67,15 @@ def label(path: Path, corpus: Corpus, search: Search, ask: Ask, say: Say, *, see
         return added
 
 
+def label_store(store: Any, path: Path, ask: Ask, say: Say, *, vectors: bool = True) -> int:
+    """`label` over a store's own threads, with its recall as the search."""
+
+    def search(query: str) -> Sequence[Mapping[str, Any]]:
+        return store.recall(query, level=2, vectors=vectors).to_dict()["evidence"]
+
+    return label(path, Corpus.from_store(store.root), search, ask, say)
+
+
 def _record(
     text: str, shown: Mapping[str, Any] | None, search: Search, ask: Ask, say: Say
 ) -> dict[str, Any] | None:

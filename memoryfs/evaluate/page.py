@@ -26,7 +26,7 @@ def bars(title: str, groups: Sequence[tuple[str, Sequence[tuple[str, Rate]]]]) -
     """Grouped bars between 0 and 1 with their 95 % intervals as whiskers; groups of (label, [(arm, rate)])."""
     bar, gap, left, height, top = 22, 26, 44, 180, 16
     widest = max((len(rates) for _, rates in groups), default=1)
-    step = widest * bar + gap
+    step = max(widest * bar + gap, 104)  # room for the label
     width = left + step * len(groups) + 10
     parts = [
         f'<svg role="img" aria-label="{escape(title)}" viewBox="0 0 {width} {height + top + 40}" width="{width}">',
@@ -37,7 +37,7 @@ def bars(title: str, groups: Sequence[tuple[str, Sequence[tuple[str, Rate]]]]) -
         parts.append(f'<line x1="{left}" x2="{width}" y1="{y:.1f}" y2="{y:.1f}" stroke="currentColor" opacity=".2"/>'
                      f'<text x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{tick:g}</text>')
     for i, (label, rates) in enumerate(groups):
-        x0 = left + gap / 2 + i * step
+        x0 = left + (step - widest * bar) / 2 + i * step
         for j, (arm, value) in enumerate(rates):
             if value.value is None or value.interval is None:
                 continue
