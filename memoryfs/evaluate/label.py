@@ -15,7 +15,7 @@ from typing import Any
 
 from memoryfs.evaluate.corpus import Corpus
 from memoryfs.evaluate.golden import TYPES, language_of, load
-from memoryfs.evaluate.table import clean
+from memoryfs.render import one_line, safe
 
 Ask = Callable[[str], str]  # prompt → what was typed; EOFError ends
 Say = Callable[[str], None]
@@ -46,7 +46,7 @@ def label(path: Path, corpus: Corpus, search: Search, ask: Ask, say: Say, *, see
                 if shown is None:
                     say("There are no more passages.")
                     continue
-                say(f"{shown['source']}:{shown['line']} [{shown['role']}]\n{clean(shown['text'])}")
+                say(f"{shown['source']}:{shown['line']} [{shown['role']}]\n{safe(shown['text'])}")
                 text = ask("A question that this answers (empty for another): ").strip()
                 if not text:
                     continue
@@ -106,8 +106,7 @@ def _pick(text: str, search: Search, ask: Ask, say: Say) -> tuple[list[Mapping[s
     while True:
         found = list(search(query))
         for number, item in enumerate(found, start=1):
-            snippet = clean(" ".join(item["text"].split()))
-            say(f"{number:3d}. [{item['role']}] {(item.get('time') or '')[:16]} {snippet[:240]}")
+            say(f"{number:3d}. [{item['role']}] {(item.get('time') or '')[:16]} {one_line(item['text'], 240)}")
         if not found:
             say("Nothing found.")
         typed = ask("Which answer it? ").strip()

@@ -7,7 +7,8 @@ from html import escape
 
 from memoryfs.evaluate.run import ArmResult, Evaluation
 from memoryfs.evaluate.stats import Rate
-from memoryfs.evaluate.table import clean, metric_rows, shown
+from memoryfs.evaluate.table import metric_rows, shown
+from memoryfs.render import one_line
 
 COLOURS = {"raw": "#8a8f98", "summary": "#c98a2b", "breadcrumb": "#2b6fc9", "floor": "#6b9e5b"}
 STYLE = """
@@ -108,11 +109,11 @@ def page(evaluation: Evaluation, title: str = "memoryfs eval") -> str:
         out += [
             f"<h2>By {kind}</h2>",
             bars(f"Source Hit@5 by {kind}", [
-                (clean(name), [(arm.name, breakdowns[arm.name][kind][name][f"{near}@5"]) for arm in arms])
+                (one_line(name), [(arm.name, breakdowns[arm.name][kind][name][f"{near}@5"]) for arm in arms])
                 for name in shown_names
             ]),
             grid(f"Source Hit@1 / @5 / @10{within} by {kind}", [kind, "n", *(arm.name for arm in arms)], [
-                [clean(name), str(breakdowns[arms[0].name][kind][name][f"{near}@5"].n), *(
+                [one_line(name), str(breakdowns[arms[0].name][kind][name][f"{near}@5"].n), *(
                     " / ".join(shown(breakdowns[arm.name][kind][name][f"{near}@{k}"], interval=False)
                                for k in (1, 5, 10)) for arm in arms)]
                 for name in shown_names
@@ -136,5 +137,5 @@ def _misses(evaluation: Evaluation) -> str:
             *(["answered without support"] if question.type == "abstain" and not outcome.abstained else []),
         ]
         if what:
-            rows.append([question.id, clean(question.question), question.type, "; ".join(what)])
+            rows.append([question.id, one_line(question.question), question.type, "; ".join(what)])
     return grid(f"Where {arm.name} fails ({len(rows)})", ["id", "question", "type", "what"], rows) if rows else ""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from memoryfs.evaluate.run import Evaluation
 from memoryfs.evaluate.stats import Rate, Spread
+from memoryfs.render import one_line
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -61,11 +61,6 @@ def _short(value: float, digits: int = 3) -> str:
     return f"{value:.{digits}f}".removeprefix("0") if value < 1 else "1"
 
 
-def clean(text: str) -> str:
-    """Text from a golden file without the control characters that could steer a terminal."""
-    return re.sub(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", " ", text)
-
-
 def tables(evaluation: Evaluation) -> list[Table]:
     """The main table, and one each by type, language and tag (breadcrumb beside the floor, or what there is)."""
     from rich import box
@@ -99,7 +94,7 @@ def tables(evaluation: Evaluation) -> list[Table]:
             cells = [_hits(members.get(name), hit) for _, members in parts]
             n = sum(1 for outcome in evaluation.arms[0].outcomes if name in (
                 (outcome.type,) if kind == "type" else (outcome.language,) if kind == "language" else outcome.tags))
-            part.add_row(escape(clean(name)), str(n), *cells)
+            part.add_row(escape(one_line(name)), str(n), *cells)
         out.append(part)
     return out
 
@@ -121,6 +116,6 @@ def table(evaluation: Evaluation, width: int = 160) -> str:
         console.print(part)
     if evaluation.lost:
         console.print(f"not in this store: the evidence of {len(evaluation.lost)} questions "
-                      f"({clean(', '.join(evaluation.lost[:5]))}{', …' if len(evaluation.lost) > 5 else ''})",
+                      f"({one_line(', '.join(evaluation.lost[:5]))}{', …' if len(evaluation.lost) > 5 else ''})",
                       markup=False)
     return console.file.getvalue()  # type: ignore[attr-defined]
