@@ -1,0 +1,403 @@
+"""In: the bytes of a topic file. Out: a `Topic`: front matter, sections, memories, reviews, prose; and the bytes back.
+
+`render(parse(data)) == data` for every byte string: a Topic keeps its whole text (bytes that are not UTF-8 as
+surrogate escapes) and everything else in it is read from that text. Structure comes from markdown-it-py tokens and
+their line maps; `memoryfs.notation` reads inside a line; `memoryfs.topic_edit` holds the edits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Any
+
+from memoryfs import frontmatter, notation
+from memoryfs.frontmatter import FrontMatter
+from memoryfs.model import STATUSES, Memory, Problem, SourceRange
+from memoryfs.outline import Item, Outline, outline
+
+KIND_OF_SECTION = {"facts": "fact", "events": "event", "instructions": "instruction", "tasks": "task"}
+REVIEW, HISTORY = "needs review", "history"
+_LINE_END = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
+_LONE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands under it: lines `start` to `end`, 0-based, end excluded."""
+
+    title: str
+    level: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Review:
+    """One item under *Needs review*; `line` counts from 1; `memory_ids` are those it points to, in this file or others."""
+
+    id: str
+    text: str
+    line: int
+    ticked: bool
+    memory_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A footnote definition: its label, what it says, its lines (0-based, end excluded)."""
+
+    label: str
+    note: notation.Note
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic file as read. `items` runs parallel to `memories`: the lines each one stands on.
+
+    `writable` is False where an edit might do harm (broken front matter, not UTF-8, NUL, conflict markers, one id
+    twice); `problems` then says why. Text in `meta`, `memories` and `prose` holds U+FFFD for what is not UTF-8.
+    """
+
+    path: str
+    text: str
+    meta: Mapping[str, Any]
+    front: FrontMatter
+    memories: tuple[Memory, ...]
+    items: tuple[Item, ...]
+    sections: tuple[Section, ...]
+    reviews: tuple[Review, ...]
+    review_items: tuple[Item, ...]
+    definitions: tuple[Definition, ...]
+    prose: tuple[tuple[int, str], ...]
+    problems: tuple[Problem, ...]
+    writable: bool
+    heading: str = ""
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The text's lines with their ends; the byte-order mark belongs to the first."""
+        return split_lines(self.text)
+
+    @property
+    def title(self) -> str:
+        """The front matter's title, else the first heading, else the file's name."""
+        return _line(self.meta.get("title")) or self.heading or PurePosixPath(self.path).stem
+
+    @property
+    def status(self) -> str:
+        """The front matter's status; `active` if it has none that we know."""
+        status = _line(self.meta.get("status")).casefold()
+        return status if status in STATUSES else "active"
+
+    @property
+    def summary(self) -> str:
+        return _line(self.meta.get("summary"))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Tags without `#`; a text is split at its commas."""
+        return tuple(dict.fromkeys(tag.lstrip("#") for tag in _texts(self.meta.get("tags")) if tag.strip("#")))
+
+    @property
+    def query_hints(self) -> tuple[str, ...]:
+        return _texts(self.meta.get("query_hints"))
+
+    @property
+    def retrieve_when(self) -> str:
+        value = self.meta.get("retrieve_when")
+        return "; ".join(_texts(value)) if isinstance(value, list) else _line(value)
+
+    @property
+    def importance(self) -> float:
+        """0 to 1; 0.5 where the file does not say."""
+        try:
+            value = float(_line(self.meta.get("importance")))
+        except ValueError:
+            return 0.5
+        return min(1.0, max(0.0, value)) if value == value else 0.5
+
+    @property
+    def source_range(self) -> tuple[SourceRange, ...]:
+        """The front matter's source ranges; entries that are not `{thread, start, end}` are passed over."""
+        return read_ranges(self.meta.get("source_range"))
+
+
+def read_ranges(value: Any) -> tuple[SourceRange, ...]:
+    """Ranges written as mappings or as `THREAD:A-B`, alone or in a list."""
+    out = []
+    for entry in value if isinstance(value, list) else [value]:
+        if isinstance(entry, str):
+            found = SourceRange.parse(entry)
+        elif isinstance(entry, dict):
+            start, thread = _line(entry.get("start")), _line(entry.get("thread"))
+            found = SourceRange.parse(f"{thread}:{start}-{_line(entry.get('end')) or start}")
+        else:
+            found = None
+        if found:
+            out.append(found)
+    return tuple(out)
+
+
+def _line(value: Any) -> str:
+    if isinstance(value, (list, dict)) or value is None:
+        return ""
+    return " ".join(str(value).split())
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        value = value.split(",")
+    return tuple(text for text in map(_line, value) if text) if isinstance(value, list) else ()
+
+
+def split_lines(text: str) -> tuple[str, ...]:
+    """Lines with their ends, split where markdown-it splits: LF, CRLF, CR; and nowhere else."""
+    return tuple(line for line in _LINE_END.split(text) if line)
+
+
+def memory_id(text: str, salt: str = "") -> str:
+    """`m-` and 6 hex digits of SHA-256 over the text (NFKC, case and blanks folded) and the salt."""
+    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return "m-" + hashlib.sha256(f"{plain}\0{salt}".encode("utf-8", "surrogatepass")).hexdigest()[:6]
+
+
+def render(topic: Topic) -> bytes:
+    """The file's bytes, exactly."""
+    return topic.text.encode("utf-8", "surrogateescape")
+
+
+def parse(data: bytes, path: str = "") -> Topic:
+    """Reads a topic file; never raises. What cannot be read is named in `problems`, and the rest is read."""
+    text = data.decode("utf-8", "surrogateescape")
+    lines = list(split_lines(text))
+    problems = _damage(data, text, path)
+    if lines:
+        lines[0] = lines[0].removeprefix("\ufeff")
+    front = frontmatter.read(lines, path)
+    problems += front.problems
+    body = list(lines)
+    if front.has_block:
+        body[:front.end] = [_end_of(line) for line in lines[:front.end]]
+    shape = outline("".join(body))
+    problems += _conflict_markers(body, shape, path)
+    if front.kind == "yaml":
+        problems += _second_block(body, front.end, path)
+    return _Reader(path, text, lines, front, shape, problems).topic()
+
+
+def _end_of(line: str) -> str:
+    return line[len(line.rstrip("\r\n")):]
+
+
+def _damage(data: bytes, text: str, path: str) -> list[Problem]:
+    problems = []
+    lone = _LONE.search(text)
+    if lone:
+        head = split_lines(text[:lone.start()] + "x")
+        known = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}.get(data[:2], "some other encoding")
+        problems.append(Problem(path, f"not valid UTF-8 (it may be {known})",
+                                "Save the file as UTF-8; until then it is read as far as possible and never written.",
+                                len(head), len(head[-1])))
+    nul = text.find("\0")
+    if nul >= 0:
+        head = split_lines(text[:nul] + "x")
+        problems.append(Problem(path, "the file holds NUL characters",
+                                "Remove them; until then the file is read but not written.", len(head), len(head[-1])))
+    return problems
+
+
+def _conflict_markers(lines: list[str], shape: Outline, path: str) -> list[Problem]:
+    found: dict[str, int] = {}
+    for number, line in enumerate(lines):
+        mark = line[:7]
+        if mark in ("<<<<<<<", "=======", ">>>>>>>") and line[7:8] in ("", " ", "\r", "\n"):
+            if any(start <= number < end for start, end in shape.code):
+                continue
+            if mark == "<<<<<<<" or "<<<<<<<" in found:
+                found.setdefault(mark, number + 1)
+    if len(found) < 3:
+        return []
+    return [Problem(path, "git conflict markers", "Resolve the conflict; until then the file is not written.",
+                    found["<<<<<<<"], 1)]
+
+
+def _second_block(lines: list[str], start: int, path: str) -> list[Problem]:
+    while start < len(lines) and not lines[start].strip():
+        start += 1
+    second = frontmatter.read(lines[start:])
+    if second.kind != "yaml" or not second.values:
+        return []
+    return [Problem(path, "a second front-matter block follows the first; it is read as text",
+                    "Merge the two blocks by hand.", start + 1, severity="warning")]
+
+
+def _clean(text: str) -> str:
+    return _LONE.sub("\ufffd", text)
+
+
+@dataclass
+class _Reader:
+    """Collects a topic's parts from its outline."""
+
+    path: str
+    text: str
+    lines: list[str]
+    front: FrontMatter
+    shape: Outline
+    problems: list[Problem]
+    memories: list[tuple[Memory, Item]] = field(default_factory=list)
+    reviews: list[tuple[Review, Item]] = field(default_factory=list)
+    prose: list[tuple[int, str]] = field(default_factory=list)
+
+    def topic(self) -> Topic:
+        notes = [(note, notation.read_note(note.text)) for note in self.shape.notes]
+        definitions = tuple(Definition(n.label, note, n.start, n.end) for n, note in notes)
+        self.notes = {d.label: d.note for d in reversed(definitions)}
+        self.threads = {r.short: r.thread for r in reversed(read_ranges(self.front.values.get("source_range")))}
+        self.file_status = _line(self.front.values.get("status")).casefold()
+        self.seen: dict[str, int] = {}
+        self.guessed: dict[str, int] = {}
+        if self.front.kind == "broken":
+            block = "".join(self.lines[self.front.start + 1:self.front.end - 1])
+            self.prose.append((self.front.start + 2, _clean(block).strip()))
+        for item in self.shape.items:
+            self.item(item)
+        self.blocks()
+        self.mark_conflicted()
+        ordered = sorted(self.memories, key=lambda pair: pair[1].start)
+        writable = not any(problem.severity == "error" for problem in self.problems)
+        if self.front.kind == "unclosed":
+            writable = False
+        return Topic(
+            path=self.path, text=self.text, meta=self.front.values, front=self.front,
+            memories=tuple(memory for memory, _ in ordered), items=tuple(item for _, item in ordered),
+            sections=self.sections(), reviews=tuple(review for review, _ in self.reviews),
+            review_items=tuple(item for _, item in self.reviews), definitions=definitions,
+            prose=tuple(sorted(self.prose)), problems=tuple(self.problems), writable=writable,
+            heading=next((_clean(h.title) for h in self.shape.headings if h.title), ""),
+        )
+
+    def sections(self) -> tuple[Section, ...]:
+        heads = self.shape.headings
+        out = []
+        for number, head in enumerate(heads):
+            end = next((h.start for h in heads[number + 1:] if h.level <= head.level), len(self.lines))
+            out.append(Section(_clean(head.title), head.level, head.start, end))
+        return tuple(out)
+
+    def item(self, item: Item) -> None:
+        parts = notation.read_item(_clean(item.text), self.notes)
+        role = section_role(item.trail)
+        own = parts.id.startswith("m-")
+        if parts.id.startswith("r-") or (role == REVIEW and item.depth == 0 and notation.pointers(item.text)):
+            self.review(item, parts)
+        elif not parts.summary:
+            return
+        elif own or (item.depth == 0 and not item.quoted and item.kind == "item" and (
+                role in KIND_OF_SECTION or role == HISTORY and parts.struck)):
+            self.memories.append((self.memory(item, parts, role), item))
+
+    def review(self, item: Item, parts: notation.ItemText) -> None:
+        ids = tuple(dict.fromkeys(id for _, id in notation.pointers(_clean(item.text))))
+        name = parts.id or "r-" + memory_id(parts.summary, self.path)[2:]
+        self.reviews.append((Review(name, parts.summary, item.start + 1, parts.checkbox in ("x", "X"), ids), item))
+
+    def memory(self, item: Item, parts: notation.ItemText, role: str) -> Memory:
+        line = item.start + 1
+        metadata: dict[str, Any] = {"labels": parts.labels}
+        if item.trail:
+            metadata["section"] = _clean(item.trail[-1][1])
+        if parts.id.startswith("m-"):
+            name = parts.id
+            if name in self.seen:
+                self.problems.append(Problem(self.path, f"the id ^{name} stands twice (lines {self.seen[name]} and {line})",
+                                             "Remove one of them; a copied item gets an id of its own.", line))
+            self.seen.setdefault(name, line)
+        else:
+            count = self.guessed[parts.summary] = self.guessed.get(parts.summary, 0) + 1
+            name = memory_id(parts.summary, self.path if count == 1 else f"{self.path}#{count}")
+            metadata["adopted"] = False
+        if parts.other_ids:
+            metadata["other_ids"] = parts.other_ids
+        if item.children:
+            metadata["children"] = tuple(notation.read_item(_clean(child), self.notes).summary for child in item.children)
+        if item.kind != "item":
+            metadata["block"] = item.kind
+        if parts.struck:
+            metadata["struck"] = True
+        if parts.superseded_path:
+            metadata["superseded_path"] = parts.superseded_path
+        if parts.superseded_on:
+            metadata["superseded_on"] = parts.superseded_on
+        notes = [(label, self.notes.get(label, notation.Note())) for label in parts.labels]
+        quotes = tuple(note.quote for _, note in notes if note.quote)
+        if len(quotes) > 1:
+            metadata["quotes"] = quotes
+        sayers = [said for label in parts.labels if (said := notation.stated(label))]
+        ranges = tuple(found for label, note in notes if (found := self.range(label, note)))
+        dates = [date for _, date in sayers] + [note.date for _, note in notes if note.date]
+        dates = dates or [r.thread[:10] for r in ranges if re.match(r"\d{4}-\d\d-\d\d-", r.thread)]
+        if any(who == "person" for who, _ in sayers) or not (sayers or ranges):
+            by = "person"
+        else:
+            by = "agent" if sayers else "organizer"
+        kind = KIND_OF_SECTION.get(role) or ("task" if parts.checkbox else "fact")
+        return Memory(
+            id=name, summary=parts.summary, kind=kind, status=self.status(parts, role), topic=self.path, line=line,
+            source_range=ranges, stated_by=by, date=max(dates, default=None),
+            query_hints=tuple(dict.fromkeys(hint for _, note in notes for hint in note.hints)),
+            quote=quotes[0] if quotes else "", superseded_by=parts.superseded_by,
+            done=parts.checkbox in ("x", "X"), metadata=metadata,
+        )
+
+    def range(self, label: str, note: notation.Note) -> SourceRange | None:
+        found = SourceRange.parse(label)
+        if found is None or notation.stated(label):
+            return None
+        thread = note.thread or self.threads.get(found.thread) or (
+            found.thread if re.match(r"\d{4}-\d\d-\d\d-|undated-", found.thread)
+            else f"{note.date or 'undated'}-{found.thread}")
+        return SourceRange(thread, found.start, found.end)
+
+    def status(self, parts: notation.ItemText, role: str) -> str:
+        if role == HISTORY or parts.struck:
+            return "superseded"
+        if self.file_status in STATUSES and self.file_status != "active":
+            return self.file_status
+        return "active"
+
+    def mark_conflicted(self) -> None:
+        open_ids = {id for review, _ in self.reviews if not review.ticked for id in review.memory_ids}
+        for number, (memory, item) in enumerate(self.memories):
+            if memory.id in open_ids and memory.status == "active":
+                self.memories[number] = (replace(memory, status="conflicted"), item)
+
+    def blocks(self) -> None:
+        taken = {item.start for _, item in (*self.memories, *self.reviews)}
+        for start, end in self.shape.blocks:
+            if start not in taken:
+                text = _clean("".join(self.lines[start:end])).strip("\r\n").rstrip()
+                if text.strip() and not self._canonical(start):
+                    self.prose.append((start + 1, text))
+
+    def _canonical(self, start: int) -> bool:
+        """True for the headings that are the format's own, which say nothing."""
+        return any(h.start == start and _role(h.title) for h in self.shape.headings)
+
+
+def section_role(trail: tuple[tuple[int, str], ...]) -> str:
+    """The nearest enclosing section that means something: `facts` … `needs review`, `history`; or ""."""
+    return next((role for _, title in reversed(trail) if (role := _role(title))), "")
+
+
+def _role(title: str) -> str:
+    name = title.strip().rstrip(":").strip().casefold()
+    return name if name in KIND_OF_SECTION or name in (REVIEW, HISTORY) else ""
