@@ -8,6 +8,8 @@ from memoryfs.evaluate import page, table
 from memoryfs.evaluate.arms import breadcrumb, floor, floor_terms, raw, summary
 from memoryfs.evaluate.golden import Place, Question
 from memoryfs.evaluate.run import Evaluation, evaluate, run_arm
+from memoryfs.evaluate.stats import Rate
+from memoryfs.evaluate.table import shown
 
 from .conftest import TableStore, evidence, memory
 
@@ -113,3 +115,9 @@ def test_evidence_that_is_not_in_the_store_is_reported(store, corpus):
     result = evaluate(store, (PORT, far), arms=("raw", "floor"), corpus=corpus)
     assert result.lost == ("far",) and "not in this store" in table(result)
     assert result.to_dict()["evidence_not_in_store"] == ["far"]
+
+
+def test_nearly_all_does_not_read_as_all():
+    assert shown(Rate(9999, 10000), interval=False) == ".999"
+    assert shown(Rate(5, 5), interval=False) == "1" and shown(Rate(0, 0)) == "–"
+    assert shown(Rate(1, 2)) == ".500 [.09-.91]"
