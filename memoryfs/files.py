@@ -16,13 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memoryfs.config import Config
 from memoryfs.model import Problem
-
-if TYPE_CHECKING:
-    from memoryfs.topic import Topic
 
 BRIEFING = "MEMORY.md"
 NOTES = "notes.md"
@@ -229,28 +225,3 @@ def raw_ids(path: str | os.PathLike[str]) -> frozenset[str]:
     except OSError:
         return frozenset()
     return frozenset(match.decode() for match in _MEMORY_ID.findall(data))
-
-
-def read_topics(root: Path, config: Config) -> tuple[dict[str, Topic], Scan]:
-    """Every topic file parsed, by relative path, and the scan; a file that cannot be read is one more problem there."""
-    from memoryfs.textfile import read_file
-    from memoryfs.topic import parse
-
-    found = scan(root, config)
-    topics: dict[str, Topic] = {}
-    problems = list(found.problems)
-    aside = list(found.aside)
-    for file in found.files:
-        try:
-            data = read_file(root / file.path).data
-        except OSError as error:
-            problems.append(Problem(file.path, f"cannot be read: {error.strerror}", "Check its permissions."))
-            aside.append(str(root / file.path))
-            continue
-        topics[file.path] = parse(data, file.path)
-    return topics, Scan(found.files, tuple(problems), tuple(aside))
-
-
-def load_topics(root: Path, config: Config) -> dict[str, Topic]:
-    """Every topic file of the store by relative path, parsed; broken ones carry their problems."""
-    return read_topics(root, config)[0]

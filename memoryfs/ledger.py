@@ -59,7 +59,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The last known state of one memory; `status` is `withdrawn` for a tombstone. `key` is `text_key(text)`."""
+    """The last known state of one memory; `status` is `withdrawn` for a tombstone."""
 
     id: str
     topic: str
@@ -72,8 +72,12 @@ class Known:
     superseded_by: str = ""
     withdrawn_by: str = ""  # the actor who withdrew it
     moved_from: str = ""  # set while the last entry about it is a move
-    key: str = ""
     time: str = ""
+
+    @property
+    def key(self) -> str:
+        """The text for comparison, `text_key(text)`."""
+        return text_key(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +217,7 @@ def state(entries: Iterable[Entry]) -> dict[str, Known]:
                 "done": False, "superseded_by": "", "withdrawn_by": "", "moved_from": "", "time": "",
             }
         _fold(known, entry)
-    return {id: Known(id=id, key=text_key(known["text"]), **known) for id, known in folded.items()}
+    return {id: Known(id=id, **known) for id, known in folded.items()}
 
 
 def reviews(entries: Iterable[Entry]) -> dict[str, KnownReview]:

@@ -24,7 +24,7 @@ def one_line(text: str) -> str:
     kept = "".join(
         " " if char.isspace() else char
         for char in text
-        if char.isspace() or unicodedata.category(char) not in ("Cc", "Cs") and char not in _BIDI
+        if char.isspace() or (unicodedata.category(char) not in ("Cc", "Cs") and char not in _BIDI)
     )
     return " ".join(kept.split())
 

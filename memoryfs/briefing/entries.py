@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from memoryfs.briefing.phrase import clip, escape, one_line, pointer
 from memoryfs.files import NOTES, is_episode
 from memoryfs.model import Memory
-from memoryfs.phrase import clip, escape, one_line, pointer
 
 if TYPE_CHECKING:
     from memoryfs.topic import Review, Topic

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime
-from pathlib import Path
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from memoryfs import briefing_notes as notes
-from memoryfs.briefing_entries import REVIEW, SECTIONS, TOPICS, Candidates, Line, candidates
-from memoryfs.config import Briefing, Config
+from memoryfs.briefing import notes
+from memoryfs.briefing.entries import REVIEW, SECTIONS, TOPICS, Candidates, Line, candidates
+from memoryfs.config import Briefing
 from memoryfs.files import NOTES
-from memoryfs.phrase import target_of
 
 if TYPE_CHECKING:
     from memoryfs.topic import Topic
@@ -94,7 +92,7 @@ def compile_briefing(
 ) -> Compiled:
     """MEMORY.md for `topics`. Pure: same arguments, same bytes; its own output as `old_text` gives it back.
 
-    `old_text` is the file as it stands: the person's words in it are kept (`briefing_notes`); `last_text` is what was
+    `old_text` is the file as it stands: the person's words in it are kept (module `notes`); `last_text` is what was
     last written, None where not known.
     """
     found = candidates(topics, today)
@@ -224,20 +222,3 @@ def for_harness(text: str, harness: str | None, *, max_bytes: int | None = None,
     left = text.count("\n") - out.count("\n")
     return "\n".join(part for part in (out, note.format(max(left, 1))) if part) + "\n"
 
-
-def explain(root: Path, config: Config, *, today: date | None = None) -> list[dict[str, Any]]:
-    """Every candidate line of the store's briefing and whether it is in, best first by section. Writes nothing."""
-    from memoryfs import briefing_cache
-    from memoryfs.files import load_topics
-
-    old, last = briefing_cache.current_text(root)
-    topics = load_topics(root, config).values()
-    found = compile_briefing(topics, old, config.briefing, today=today or date.today(), last_text=last)
-    return [item.to_dict() for item in found.explain]
-
-
-def refresh(root: Path, config: Config, *, now: datetime) -> bool:
-    """Compiles MEMORY.md anew and writes it where its bytes change; True if they did. See `briefing_cache.refresh`."""
-    from memoryfs import briefing_cache
-
-    return briefing_cache.refresh(root, config, now=now)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from memoryfs.phrase import target_of
+from memoryfs.briefing.phrase import target_of
 
 TITLE = "# Memory"
 MARKER = "<!-- memoryfs:"

@@ -1,0 +1,1 @@
+"""In: a store and a wish. Out: changed topic files."""
