@@ -159,10 +159,9 @@ class _Walk:
     def warn_of_twins(self) -> None:
         first: dict[str, str] = {}
         for file in self.files:
-            if file.path.isascii() and file.path.islower():
-                first.setdefault(file.path, file.path)
-                continue
-            key = unicodedata.normalize("NFC", unicodedata.normalize("NFC", file.path).casefold())
+            key = file.path.casefold()
+            if not key.isascii():
+                key = unicodedata.normalize("NFC", unicodedata.normalize("NFC", file.path).casefold())
             other = first.setdefault(key, file.path)
             if other != file.path:
                 self.problem(
