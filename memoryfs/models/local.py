@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 SLICE = 32  # items a request: bounds the wait for one answer
+ITEM_CHARS = 16_384
 _E5_POOLING, _E5_DIM = "mean", 384
 _POOLING = {-1: "none", 0: "none", 1: "mean", 2: "cls", 3: "last", 4: "rank"}
 
@@ -119,8 +120,8 @@ class LlamaEmbedder(_Vectors):
 class LlamaGenerator:
     """A GGUF model in llama.cpp. Counters say what the kept prefix saved.
 
-    `evaluated` tokens went through the model, `reused` were in the key-value cache, `cut` items were too long,
-    `written` tokens were generated. All count from the object's making.
+    `evaluated` tokens went through the model, `reused` were in the key-value cache, `cut` items were too long (over
+    1,024 tokens, or the context), `written` tokens were generated. All count from the object's making.
     """
 
     def __init__(
@@ -141,9 +142,8 @@ class LlamaGenerator:
         return content_hash(self.path)[:16]
 
     def score(self, prefix: str, items: Sequence[str], labels: tuple[str, str]) -> list[float]:
-        # No token is shorter than a character's part: what cannot fit is not sent.
-        room = self.context * 8
-        short = [i if len(i) <= room else i[: room - 400] + i[-400:] for i in items]
+        # Far more than the worker keeps of an item: megabytes need not be sent and tokenised.
+        short = [i if len(i) <= ITEM_CHARS else i[: ITEM_CHARS - 400] + i[-400:] for i in items]
         scores: list[float] = []
         for i in range(0, len(short), SLICE):
             answer = self.child.ask("score", prefix=prefix, items=short[i : i + SLICE], labels=list(labels))

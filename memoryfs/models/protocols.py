@@ -46,7 +46,7 @@ class Generator(Protocol):
         """For each item: logit of the first token of `labels[0]` minus that of `labels[1]` after prefix + item.
 
         Items end with the cue that the label follows (`"\\nAnswer:"`), labels start as the text goes on (`" yes"`).
-        An item that does not fit the context is cut in its middle; its last words stay.
+        An item that is too long for the model is cut in its middle; its last words stay.
         """
         ...
 

@@ -22,6 +22,7 @@ from typing import Any
 
 KEPT_TAIL = 24  # tokens at an item's end that survive cutting: they hold the "Answer:" cue
 MIN_ITEM = 64  # tokens that must be left for an item after the prefix
+MAX_ITEM = 1024  # tokens of one item: a line is judged, and a longer text would cost minutes
 N_BATCH = 512
 
 
@@ -137,7 +138,7 @@ class LlamaBackend:
             evaluated += self._eval(start)
         for item in items:
             all_tokens = self.tokens(item, False)
-            tokens = cut_middle(all_tokens, room)
+            tokens = cut_middle(all_tokens, min(room, MAX_ITEM))
             cut += len(tokens) < len(all_tokens)
             done = self._eval(start + tokens)
             evaluated += done
@@ -178,7 +179,9 @@ class LlamaBackend:
     def embed(self, texts: list[str], query: bool) -> dict[str, Any]:
         import numpy
 
-        rows = [self.llm.embed(t.encode("utf-8", "replace").decode(), normalize=True, truncate=True) for t in texts]
+        # An empty batch is an error to llama.cpp, and some models add no token of their own to an empty text.
+        texts = [t.encode("utf-8", "replace").decode() if self.tokens(t, True) else " " for t in texts]
+        rows = [self.llm.embed(t, normalize=True, truncate=True) for t in texts]
         # Without a pooling layer llama.cpp gives one row a token: their mean stands for the text.
         flat = [numpy.asarray(r, dtype=numpy.float32) for r in rows]
         flat = [r.mean(axis=0) if r.ndim == 2 else r for r in flat]

@@ -1,0 +1,1 @@
+raise ImportError("libllama.so: undefined symbol: ggml_backend_load")

@@ -1,0 +1,1 @@
+raise OSError("libgomp.so.1: cannot open shared object file")
