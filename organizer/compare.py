@@ -1,0 +1,314 @@
+"""In: two statements in any of the supported languages. Out: what they share and where they differ, as data.
+
+A `Statement` is a text reduced to what matters when two are compared: its words in order, its exact values
+(numbers, identifiers, paths), names, scope words and whether it denies. Words come from the scripts themselves:
+Latin words, katakana and hiragana runs, Hangul words without their particles, Han runs cut into pairs.
+Stage-independent and pure: dedupe asks `why_different`, reconcile asks `contradiction`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from memoryfs.text import normalise, stem
+
+_TOKEN = re.compile(
+    r"[a-z0-9_$@#~./\\][a-z0-9_$@#~./\\:+*%'-]*"  # Latin words, numbers, identifiers, paths, URLs
+    r"|[\u30a0-\u30ff\u31f0-\u31ff]+"  # katakana
+    r"|[\u3040-\u309f]+"  # hiragana
+    r"|[\u4e00-\u9fff\u3400-\u4dbf\u3005]+"  # Han
+    r"|[\uac00-\ud7af]+"  # Hangul
+    r"|[^\W\d_]+"
+)
+_HAN = re.compile(r"^[\u4e00-\u9fff\u3400-\u4dbf\u3005]+$")
+_HAN_FUNCTION = re.compile(r"改为|改為|改成|改用|换成|換成|设为|設為|不再|现在|是|为|為|的|了|在|和|与|把|被")
+_HIRAGANA = re.compile(r"^[\u3040-\u309f]+$")
+_HANGUL = re.compile(r"^[\uac00-\ud7af]+$")
+_PARTICLE = re.compile(r"(?:에서는|으로는|에서|으로|부터|까지|에게|한테|이나|이며|은|는|이|가|을|를|에|의|로|도|만|와|과)$")
+_VALUE = re.compile(r"\d|[/_$@#\\]|\w[.:=]\w|--?\w+-")
+
+STOP = frozenset(
+    "a an the this that these those it its is are was were be been being am do does did has have had will would shall "
+    "should can could may might must of to in on at by for from with as and or but so then than into over per via "
+    "there here we i you he she they our your their my me us them please also just only now really very already "
+    "which who what when where how all any each some"
+    .split()
+)
+# Words whose presence on one side alone changes what is said.
+_SCOPE = frozenset(
+    "production prod staging dev development test testing tests local locally remote ci windows linux macos mac darwin "
+    "ios android monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays "
+    "saturdays sundays weekend weekends weekday weekdays daily weekly monthly nightly morning evening january february "
+    "march april june july august september october november december user users admin admins teacher teachers student "
+    "students guest guests staff only except unless before after until during always never sometimes all some most none "
+    "min max minimum maximum least most first last read write input output client server public private old new "
+    "left right upper lower up down start stop begin end open close push pull merge rebase frontend backend "
+    "increase decrease inbound outbound import export upload download uploads downloads inside outside internal external "
+    "本番 開発 検証 毎日 毎週 月曜 火曜 水曜 木曜 金曜 土曜 日曜 先生 生徒 教師 以前 以後 以上 以下 未満 前 後 だけ のみ "
+    "운영 개발 매일 매주 월요일 화요일 수요일 목요일 금요일 토요일 일요일 교사 학생 이전 이후 이상 이하 "
+    "生产 开发 测试 每天 每周 周一 周二 周三 周四 周五 周六 周日 老师 学生 之前 之后".split()
+)
+# A word that denies another: both reduce to the second, the first with its sign turned.
+_ANTONYM = {
+    "forbidden": "allowed", "disallowed": "allowed", "denied": "allowed", "prohibited": "allowed", "banned": "allowed",
+    "blocked": "allowed", "permitted": "allowed", "disallow": "allow", "forbid": "allow", "deny": "allow", "block": "allow",
+    "disabled": "enabled", "disable": "enable", "disables": "enables", "rejected": "accepted", "reject": "accept",
+    "rejects": "accepts", "fails": "passes", "failing": "passing", "failed": "passed", "unsupported": "supported",
+    "unused": "used", "optional": "required", "invalid": "valid", "insensitive": "sensitive", "unsafe": "safe",
+    "off": "on", "false": "true", "exclude": "include", "excluded": "included", "hidden": "visible",
+    "avoid": "use",
+}
+_SAME_SIGN = frozenset({"permitted"})
+_NEGATION = re.compile(
+    r"\b(?:not|never|no longer|no more|cannot|without|neither|nor|none|don ?t|doesn ?t|isn ?t|aren ?t|won ?t|can ?t|"
+    r"shouldn ?t|mustn ?t|wasn ?t|weren ?t|didn ?t|hasn ?t|haven ?t)\b|\w+n['\u2019]t\b"
+    r"|ません|(?<!少)(?<!じゃ)ない(?!と)|なくな|ずに|禁止|不可|やめ|しないで|通さない"
+    r"|않|못하|없[다는이음]|지 ?마|말[고아자라]|금지|불가|아니[다라]|안 ?(?:된|돼|됩|합|한)"
+    r"|不(?!过|過|同|断|錯|错)|没有|沒有|别再|勿|禁止|无法"
+)
+_CONTRAST = re.compile(
+    r"(?:(?:,|\u2014|-|;|\()\s*not\b|\binstead of|\brather than|\b(?:no longer|stop|don't|do not|never) us(?:e|ing)|\breplac(?:es|ed|ing))\s+"
+    r"(?P<a>[^\s,;.]+(?:\s[^\s,;.]+)?)"
+    r"|(?:switch(?:ed|ing)?|chang(?:e|ed|ing)|mov(?:e|ed|ing)|migrat(?:e|ed|ing))\s+(?:\w+\s+){0,3}?from\s+(?P<b>[^\s,;.]+)"
+    r"|(?P<c>[\w./@$:-]+)\s*(?:ではなく|じゃなく|でなく|をやめて|の代わりに|から(?=[\w./@$:-]+\s*(?:に変更|へ変更|に切り替)))"
+    r"|(?P<d>[\w./@$:-]+?)(?:이|가)?\s*(?:아니라|아닌|대신)"
+    r"|(?:不再(?:使用|用)?|不要(?:使用|用)?|而不是|代替|取代)\s*(?P<e>[\w./@$:-]+)",
+    re.IGNORECASE,
+)
+# The speaker says that something is different from now on, or that what was said was wrong.
+_CHANGE_CUE = re.compile(
+    r"\b(?:no longer|not? any ?more|anymore|instead|from now on|as of|switch(?:ed|ing)? (?:to|from|over)|chang(?:e|ed|ing) .{0,60}\b(?:to|from)\b|"
+    r"replac(?:e|ed|es|ing)|correction|actually|i was wrong|that(?:'|\u2019)?s wrong|that is wrong|scratch that|rather than|"
+    r"mov(?:e|ed|ing) (?:to|from|over)|migrat(?:e|ed|ing)|updated? .{0,40}\bto\b|bump(?:ed)? .{0,40}\bto\b|raise[d]? .{0,40}\bto\b|"
+    r"lower(?:ed)? .{0,40}\bto\b|new (?:rule|policy|value|default|limit)|stop (?:using|allowing)|now\b)"
+    r"|もう|ではなく|じゃなく|でなく|変更|変わ|変え|やめ|今後|これから|訂正|間違|切り替|新しい"
+    r"|이제|더 ?이상|대신|변경|바뀌|바꾸|바꿔|앞으로|정정|아니라|틀렸"
+    r"|不再|改为|改為|改成|改用|换成|換成|从现在|從現在|以后|更正|更改|变更|而不是|现在",
+    re.IGNORECASE,
+)
+# Predicates that admit one value at a time. "uses", "supports", "includes" do not.
+_FUNCTIONAL = re.compile(
+    r"\b(?:is|are|was|be|equals?|lives?|lasts?|expires?|defaults?|runs? (?:on|at|under)|listens?|set|takes|costs?|named|called|"
+    r"stored|located|due|owned|maintained|deployed|hosted|starts?|ends?|happens?|returns?|requires?|limit(?:ed)?|max(?:imum)?|min(?:imum)?|"
+    r"port|version|timeout|deadline|threshold|size|count|default|must be|should be|kept|points? to|resolves? to|at most|at least)\b|[=:\u2192]"
+    r"|は|です|とする|にする|まで|은|는|이다|입니다|是|为|為|设为|設為",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One text, reduced for comparison. `key` is equal for texts that differ only in case, width and punctuation."""
+
+    text: str
+    key: str
+    words: tuple[str, ...]
+    content: frozenset[str]
+    values: frozenset[str]
+    names: frozenset[str]
+    scopes: frozenset[str]
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Why two statements about one subject cannot both hold: `how` is negation, value, contrast or refinement."""
+
+    how: str
+    detail: str
+
+
+def fold(text: str) -> str:
+    """Normalised text without Markdown marks and quotation marks; the form in which all comparison happens."""
+    return re.sub(r"[`*\"“”「」『』]+", " ", normalise(text))
+
+
+def _words(folded: str) -> list[str]:
+    out: list[str] = []
+    for match in _TOKEN.finditer(folded):
+        token = match[0].removesuffix("'s").rstrip(".:/*+-\\'")
+        if not token:
+            continue
+        if _HAN.match(token):
+            for piece in _HAN_FUNCTION.split(token):
+                if len(piece) > 2:
+                    out.extend(piece[i : i + 2] for i in range(len(piece) - 1))
+                elif piece:
+                    out.append(piece)
+        elif _HANGUL.match(token) and len(token) > 1:
+            out.append(_PARTICLE.sub("", token) or token)
+        elif _HIRAGANA.match(token) and len(token) == 1:
+            continue
+        else:
+            out.append(token)
+    return out
+
+
+def _names(text: str) -> frozenset[str]:
+    """Capitalised words inside a sentence and words with inner capitals; a sentence's first word says nothing."""
+    found = re.findall(r"(?<![.!?:\n] )(?<!^)\b[A-Z][\w-]*", text) + re.findall(r"\b[a-z]+[A-Z]\w*|\b[A-Z]\w*[A-Z]\w*", text)
+    katakana = re.findall(r"[\u30a0-\u30ff]{2,}", text)
+    return frozenset(fold(n).strip() for n in found if n != "I") | frozenset(katakana)
+
+
+@lru_cache(maxsize=65536)
+def analyse(text: str) -> Statement:
+    """The comparable form of one sentence or short paragraph; deterministic and independent of locale."""
+    folded = fold(text)
+    raw = _words(folded)
+    negative = bool(_NEGATION.search(folded))
+    words: list[str] = []
+    for word in raw:
+        base = _ANTONYM.get(word)
+        if base is not None and len(raw) > 2:
+            if word not in _SAME_SIGN:
+                negative = not negative
+            word = base
+        words.append(word)
+    kept = [stem(w) for w in words if w not in STOP and w not in ("not", "never", "longer", "cannot")]
+    return Statement(
+        text=text,
+        key=" ".join(raw),
+        words=tuple(words),
+        content=frozenset(kept),
+        values=frozenset(w for w in raw if _VALUE.search(w)),
+        names=_names(text),
+        scopes=frozenset(w for w in words if w in _SCOPE),
+        negated=negative,
+    )
+
+
+def explicit_change(text: str) -> bool:
+    """True if the words themselves say that something changed or was wrong (English, Japanese, Korean, Chinese)."""
+    return bool(_CHANGE_CUE.search(fold(text)))
+
+
+def contrasted(text: str) -> tuple[tuple[str, ...], ...]:
+    """The phrases a statement turns away from: `npm` in "use pnpm, not npm", "npm の代わりに pnpm", "不再用 npm"."""
+    phrases = (
+        tuple(w for w in _words(group) if w not in STOP)
+        for match in _CONTRAST.finditer(fold(text))
+        for group in match.groups()
+        if group
+    )
+    return tuple(p for p in phrases if p)
+
+
+def why_different(a: Statement, b: Statement) -> str:
+    """What forbids taking two similar statements for one: number, name, negation or scope; "" if nothing does."""
+    if a.negated != b.negated:
+        return "negation"
+    if a.values != b.values:
+        return "number" if any(c.isdigit() for c in "".join(a.values ^ b.values)) else "value"
+    if a.scopes != b.scopes:
+        return "scope"
+    lower = {w for name in a.names ^ b.names for w in name.split()}
+    if lower - (set(a.words) & set(b.words)):
+        return "name"
+    return ""
+
+
+def overlap(a: Statement, b: Statement) -> float:
+    """Shared content words over those of the smaller statement, 0 to 1."""
+    smaller = min(len(a.content), len(b.content))
+    return len(a.content & b.content) / smaller if smaller else float(a.key == b.key)
+
+
+def jaccard(a: Statement, b: Statement) -> float:
+    """Shared content words over all content words, 0 to 1."""
+    union = len(a.content | b.content)
+    return len(a.content & b.content) / union if union else float(a.key == b.key)
+
+
+def contradiction(old: Statement, new: Statement) -> Contradiction | None:
+    """Whether `new` says of the same subject what `old` cannot agree with; None when both can hold.
+
+    Three shapes are recognised: an old value that the new statement names as given up; the same words with the
+    opposite sign; the same words but for one value in the predicate of a verb that admits one value.
+    """
+    shared = old.content & new.content
+    if not shared or old.key == new.key:
+        return None
+    if not old.negated:
+        for phrase in contrasted(new.text):
+            if _contains(old.words, phrase) and _contrast_fits(old, new, shared, phrase):
+                return Contradiction("contrast", " ".join(phrase))
+    if old.negated != new.negated:
+        return _opposite(old, new, shared)
+    return _value_slot(old, new)
+
+
+_CHANGE = frozenset(
+    "instead actually anymore now longer correction changed change switched switch updated update more again back "
+    "from onwards today sorry wrong".split()
+)
+_CHANGE_WORDS = _CHANGE | frozenset(map(stem, _CHANGE)) | frozenset("이제 앞으로 더 이상 もう 今後 变更 変更 변경 다시 また".split())
+
+
+def _contains(words: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
+    return any(words[i : i + len(phrase)] == phrase for i in range(len(words) - len(phrase) + 1))
+
+
+def _contrast_fits(old: Statement, new: Statement, shared: frozenset[str], phrase: tuple[str, ...]) -> bool:
+    """Whether the value given up is what `old` is about, and not a word that both happen to hold."""
+    rest = shared - {stem(w) for w in phrase}
+    if len(phrase) > 1 or any(w in old.values for w in phrase):
+        return bool(rest) or len(old.content) <= 3
+    verb = next(iter(old.words), "") == next(iter(new.words), " ")
+    return (bool(rest) or verb) and len(old.content - new.content) <= max(1, len(old.content) // 2)
+
+
+def _opposite(old: Statement, new: Statement, shared: frozenset[str]) -> Contradiction | None:
+    extra = (old.content ^ new.content) - _CHANGE_WORDS
+    detail = ", ".join(sorted(extra))
+    if overlap(old, new) >= 0.99 and (len(shared) >= 2 or len(old.content) == len(new.content)):
+        return Contradiction("refinement" if extra else "negation", detail)
+    if overlap(old, new) >= 0.75 and len(shared) >= 3 and not _other_subject(old, new):
+        return Contradiction("negation", detail)
+    small = len(old.content) <= 4 and bool(old.values & new.values)
+    if small and explicit_change(new.text) and old.values <= new.values:
+        return Contradiction("negation", detail)
+    return None
+
+
+def _other_subject(old: Statement, new: Statement) -> bool:
+    """The first words that tell something are different: two sentences of one shape about two things."""
+    first_old = next((w for w in old.words if w not in STOP), "")
+    first_new = next((w for w in new.words if w not in STOP), "")
+    return first_old not in new.words and first_new not in old.words
+
+
+def _value_slot(old: Statement, new: Statement) -> Contradiction | None:
+    from difflib import SequenceMatcher
+
+    if not _FUNCTIONAL.search(fold(old.text)) or not _FUNCTIONAL.search(fold(new.text)):
+        return None
+    drop = STOP | _CHANGE_WORDS | {"not", "never"}
+    a = [w for w in old.words if w not in drop]
+    b = [w for w in new.words if w not in drop]
+    changed = [o for o in SequenceMatcher(None, a, b, autojunk=False).get_opcodes() if o[0] != "equal"]
+    if len(changed) != 1 or changed[0][0] != "replace":
+        return None
+    _, i1, i2, j1, j2 = changed[0]
+    was, now = a[i1:i2], b[j1:j2]
+    if i1 == 0 or len(was) > 2 or len(now) > 2 or len(a) - len(was) < max(len(was), len(now)):
+        return None
+    if not (_follows_verb(old.text, was) and _follows_verb(new.text, now)):
+        return None
+    return Contradiction("value", f"{' '.join(was)} / {' '.join(now)}")
+
+
+def _follows_verb(text: str, slot: list[str]) -> bool:
+    """The slot is what is said, not what it is said of: after a verb that admits one value; a bare word directly so."""
+    folded = fold(text)
+    at = folded.rfind(slot[0])
+    valued = any(_VALUE.search(w) for w in slot)
+    for verb in _FUNCTIONAL.finditer(folded):
+        if verb.start() > at:
+            break
+        between = [w for w in _words(folded[verb.end() : at]) if w not in STOP]
+        if valued or not between:
+            return True
+    return False

@@ -1,0 +1,150 @@
+"""In: verified candidates and what is known. Out: one Decision each: add, reinforce, supersede, conflict, ignore, inbox.
+
+A statement that is known gets another source, once per source. One that cannot hold together with what is known
+replaces it only when a user said so later and in so many words (or the candidate is a correction); a line that a
+person wrote or edited is never replaced, and everything less certain keeps both and asks a person. A statement
+that returns after it was replaced (A, B, A) is a new memory that replaces B in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from memoryfs.model import Memory, SourceRange
+from memoryfs.text import similarity_key
+from organizer.compare import Contradiction, Statement, analyse, contradiction, explicit_change
+from organizer.dedupe import EXACT, POSSIBLE, Known
+from organizer.nouns import Candidate, Decision
+
+COMPARED_KINDS = frozenset({"fact", "instruction"})
+LIVE = ("active", "conflicted")
+
+
+def decide(
+    candidate: Candidate,
+    known: Known,
+    *,
+    withdrawn: Callable[[str, SourceRange], bool] = lambda text, source: False,
+    scope_of: Callable[[str], str] = lambda topic: "",
+    scope: str = "",
+) -> Decision:
+    """The decision on one candidate.
+
+    `withdrawn(text, source)` says that a person took this statement out before. `scope_of(topic)` and `scope` name
+    the repository that a topic and the candidate belong to; statements of two repositories never contradict.
+    """
+    if withdrawn(candidate.summary, candidate.source):
+        return Decision("ignore", candidate, None, "a person withdrew it")
+    seen = _from_same_source(candidate, known)
+    if seen is not None:
+        return Decision("ignore", candidate, seen.id, "learned from this source before")
+    match = known.find(candidate.summary)
+    if match.memory is not None and match.outcome in (EXACT, POSSIBLE):
+        if _compatible(candidate, match.memory) and _one_scope(scope_of(match.memory.topic), scope):
+            if any(_covers(r, candidate.source) for r in match.memory.source_range):
+                return Decision("ignore", candidate, match.memory.id, "learned from this source before")
+            why = "same statement" if match.outcome == EXACT else f"same statement in other words ({match.score:.2f})"
+            return Decision("reinforce", candidate, match.memory.id, why)
+    if candidate.gate == "inbox":
+        return Decision("inbox", candidate, None, ", ".join(candidate.why) or "not certain enough to keep")
+    rival = _rival(candidate, known, scope_of, scope)
+    if rival is None:
+        return Decision("add", candidate, None, match.difference and f"near {match.memory.id}, other {match.difference}"
+                        if match.memory is not None else "new")
+    memory, found = rival
+    return _resolve(candidate, memory, found)
+
+
+def _resolve(candidate: Candidate, memory: Memory, found: Contradiction) -> Decision:
+    said = f"{found.how}: {found.detail}" if found.detail else found.how
+    if memory.stated_by == "person":
+        return Decision("conflict", candidate, memory.id, f"{said}; a person wrote the other")
+    if _date(candidate) < (memory.date or ""):
+        return Decision("conflict", candidate, memory.id, f"{said}; said earlier than the other")
+    explicit = candidate.correction or found.how == "contrast" or explicit_change(candidate.quote or candidate.summary)
+    if candidate.stated_by == "user" and explicit and found.how != "refinement":
+        return Decision("supersede", candidate, memory.id, f"{said}; a later change by the user")
+    if candidate.stated_by != "user":
+        return Decision("conflict", candidate, memory.id, f"{said}; said by the {candidate.stated_by}")
+    return Decision("conflict", candidate, memory.id, f"{said}; not said to be a change")
+
+
+def _from_same_source(candidate: Candidate, known: Known) -> Memory | None:
+    """The memory, of whatever status, that this very statement of this very source became in an earlier run."""
+    key = similarity_key(candidate.summary)
+    for memory in known.same_key(candidate.summary):
+        if similarity_key(memory.summary) == key and any(_covers(r, candidate.source) for r in memory.source_range):
+            return memory
+    return known.learned_from(candidate.source, candidate.quote)
+
+
+def _covers(outer: SourceRange, inner: SourceRange) -> bool:
+    return outer.thread == inner.thread and outer.start <= inner.end and inner.start <= outer.end
+
+
+def _compatible(candidate: Candidate, memory: Memory) -> bool:
+    """A task is not reinforced by the report that it was done, nor an instruction by what merely happened."""
+    pair = {candidate.kind, memory.kind}
+    return len(pair) == 1 or pair <= COMPARED_KINDS or pair <= {"fact", "event"}
+
+
+def _one_scope(a: str, b: str) -> bool:
+    return not a or not b or a == b
+
+
+def _date(candidate: Candidate) -> str:
+    return (candidate.when or candidate.time or "9999")[:10]
+
+
+def _rival(
+    candidate: Candidate, known: Known, scope_of: Callable[[str], str], scope: str
+) -> tuple[Memory, Contradiction] | None:
+    if candidate.kind not in COMPARED_KINDS:
+        return None
+    statement = analyse(candidate.summary)
+    best: tuple[int, float, Memory, Contradiction] | None = None
+    for memory, other in known.near(statement):
+        if memory.status not in LIVE or memory.kind not in COMPARED_KINDS:
+            continue
+        if not _one_scope(scope_of(memory.topic), scope):
+            continue
+        found = contradiction(other, statement)
+        if found is None:
+            continue
+        rank = (found.how != "refinement", _shared(other, statement), memory, found)
+        if best is None or rank[:2] > best[:2]:
+            best = rank
+    return None if best is None else (best[2], best[3])
+
+
+def _shared(a: Statement, b: Statement) -> float:
+    return len(a.content & b.content) / max(1, len(a.content | b.content))
+
+
+def chain(decisions: Mapping[str, Decision]) -> list[str]:
+    """Ids that a set of decisions supersedes, in the order in which they were decided."""
+    return [d.target_id for d in decisions.values() if d.action == "supersede" and d.target_id]
+
+
+def as_memory(candidate: Candidate, memory_id: str, topic: str, *, status: str = "active") -> Memory:
+    """The memory that a candidate becomes in `topic`; its date is the day it was said."""
+    return Memory(
+        id=memory_id,
+        summary=candidate.summary,
+        kind=candidate.kind,
+        status=status,
+        topic=topic,
+        line=0,
+        source_range=(candidate.source,),
+        stated_by="organizer",
+        date=(candidate.time or "")[:10] or None,
+        query_hints=candidate.query_hints,
+        quote=candidate.quote,
+        metadata={"said_by": candidate.stated_by},
+    )
+
+
+def with_source(memory: Memory, source: SourceRange) -> Memory:
+    """The memory with one source more."""
+    return replace(memory, source_range=(*memory.source_range, source))

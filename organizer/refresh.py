@@ -1,0 +1,115 @@
+"""In: a topic file after a session's changes. Out: the same file with its front matter brought up to date.
+
+What a person set in the front matter stays as it is: only keys that the organizer wrote itself are refreshed. The
+summary is the topic's weightiest statement, verbatim; tags and hints are words of its memories, most frequent first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memoryfs.model import Memory, SourceRange
+from memoryfs.render import one_line
+from organizer.topics import terms, written
+
+if TYPE_CHECKING:
+    from memoryfs.topic import Topic
+
+MAX_TAGS = 6
+MAX_HINTS = 24
+MAX_RANGES = 40
+NEIGHBOURS = 12  # events between two ranges of one thread that are told as one range in the front matter
+SUMMARY = 180  # characters
+
+_CURRENT = ("active", "conflicted")
+
+
+def refreshed(
+    topic: Topic, repo: str, names: Sequence[str], kept: frozenset[str], *, touched: bool
+) -> tuple[Topic, dict[str, Any]]:
+    """The topic with its front matter refreshed, and the keys that changed with their new values.
+
+    `names` are the words that named a new topic, `kept` the keys that a person set. Nothing changes unless `touched`.
+    """
+    from memoryfs import topic_edit
+
+    if not touched:
+        return topic, {}
+    current = [m for m in topic.memories if m.status in _CURRENT]
+    wanted: dict[str, Any] = {}
+    if repo and "metadata" not in topic.meta:
+        wanted["metadata"] = {"repo": repo}
+    wanted["summary"] = summary_of(current)
+    wanted["tags"] = tags_of(current, names, repo)
+    wanted["query_hints"] = hints_of(current)
+    wanted["source_range"] = [r.to_dict() for r in merged(r for m in topic.memories for r in m.source_range)]
+    newest = max((m.date for m in topic.memories if m.date), default="")
+    if newest > str(topic.meta.get("updated_at") or ""):
+        wanted["updated_at"] = newest
+    changed: dict[str, Any] = {}
+    for key, value in wanted.items():
+        if key in kept or not value or topic.meta.get(key) == value:
+            continue
+        topic = topic_edit.set_meta(topic, key, value)
+        changed[key] = topic.meta.get(key)
+    return topic, changed
+
+
+def summary_of(memories: Sequence[Memory]) -> str:
+    """The statement that stands for the topic: a person's before a rule before a fact, the one most often seen first."""
+    def worth(m: Memory) -> tuple[object, ...]:
+        kinds = {"fact": 0, "instruction": 1, "event": 2, "task": 3}
+        said = {m.stated_by, str(m.metadata.get("role") or ""), str(m.metadata.get("said_by") or "")}
+        return (not said & {"person", "user"}, kinds.get(m.kind, 4), -len(m.source_range), abs(len(m.summary) - 90), m.id)
+
+    best = min(memories, key=worth, default=None)
+    return one_line(best.summary, SUMMARY) if best else ""
+
+
+def tags_of(memories: Sequence[Memory], names: Sequence[str], repo: str) -> list[str]:
+    """The words that named the topic, then those that most of its memories share."""
+    counts: Counter[str] = Counter()
+    for memory in memories:
+        counts.update(set(terms(memory.summary)))
+    own = set(terms(repo))
+    tags = [n.replace(" ", "-") for n in names]
+    known = {t for n in names for t in terms(n)}
+    common = sorted((k for k in counts if counts[k] > 1 and k not in known | own), key=lambda k: (-counts[k], k))
+    shown = _spelled(memories)
+    tags += [shown.get(k, k) for k in common]
+    return list(dict.fromkeys(tags))[:MAX_TAGS]
+
+
+def _spelled(memories: Iterable[Memory]) -> dict[str, str]:
+    forms: dict[str, Counter[str]] = {}
+    for memory in memories:
+        for key, shown in written(memory.summary):
+            forms.setdefault(key, Counter())[shown] += 1
+    return {k: min(f, key=lambda s: (-f[s], len(s), s)) for k, f in forms.items()}
+
+
+def hints_of(memories: Sequence[Memory]) -> list[str]:
+    """The memories' own hints, those of several memories first, then in the order in which they were learned."""
+    order: dict[str, int] = {}
+    counts: Counter[str] = Counter()
+    for memory in memories:
+        for hint in dict.fromkeys(h.strip() for h in memory.query_hints if h.strip()):
+            order.setdefault(hint, len(order))
+            counts[hint] += 1
+    return sorted(order, key=lambda h: (-counts[h], order[h]))[:MAX_HINTS]
+
+
+def merged(ranges: Iterable[SourceRange]) -> list[SourceRange]:
+    """The ranges by thread, near ones told as one; the newest threads if there are too many."""
+    out: list[SourceRange] = []
+    for found in sorted(set(ranges)):
+        last = out[-1] if out else None
+        if last and last.thread == found.thread and found.start <= last.end + NEIGHBOURS:
+            out[-1] = SourceRange(last.thread, last.start, max(last.end, found.end))
+        else:
+            out.append(found)
+    return out[-MAX_RANGES:]
+
+

@@ -1,0 +1,330 @@
+"""In: the kept candidates of one session and the topics there are. Out: where each belongs: a topic file, old or new.
+
+A person looks under the project and the subject: so a statement goes to the topic of its repository whose words it
+shares; what is left of a session opens one new topic, named by the words that set the session apart, when there is
+enough of it, and else goes to the project's own page. Wishes that hold everywhere go to `preferences/`, people to
+`contacts/`, machines and addresses to `infrastructure/`. Names are readable slugs and never change afterwards.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from memoryfs.text import is_stopword, normalise, stem
+from memoryfs.textfile import slug
+from organizer.nouns import Candidate
+
+JOIN = 0.34  # share of a statement's term weight found in a topic's words from which it belongs there
+NEAREST = 0.20  # ... from which a statement that opens no topic of its own still goes to the nearest
+OPENS = 3  # statements that must be left over to open a topic of their own
+ROOM = 0.85  # of `topic_max_bytes`: a topic fuller than this takes nothing new
+_LINE_BYTES = 420  # what one memory with its footnote takes in a topic file, about
+
+_WORD = re.compile(
+    r"[A-Za-z][A-Za-z0-9]*(?:[._/-][A-Za-z0-9]+)*|[\u30a1-\u30fa\u30fc]{2,}|[\u4e00-\u9fff]{2,8}|[\uac00-\ud7a3]{2,}"
+)
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_KO_TAIL = re.compile("(?:에서|에게|으로|라고|까지|부터|처럼|보다|하고|은|는|이|가|을|를|의|에|도|만|로|와|과)$")
+GENERIC = frozenset(
+    """file files code test tests testing function functions method methods change changes changed fix fixed fixes error errors
+    add added adds use used uses using run runs running check checks work works working make makes made need needs new old
+    want wants look looks line lines way thing things case cases time times value values name names type types call calls
+    called set sets get gets return returns create creates created update updates updated remove removed issue issues problem
+    problems bug bugs user users data first last next now instead already still also back out can could would should will
+    implement implementation implemented class variable variables string strings number numbers option options default true
+    false null none good right wrong yes no please thanks plan step steps review comment comments question answer example
+    details description summary note notes path paths dir directory folder command commands message messages show shows shown
+    write writes read reads start started end ended open close point points current currently existing different same full
+    really actually only both one two three four five let lets see seems like just more most less least however because
+    since while when where what which who why how any some all each every other another there here main src lib cmd internal
+    pkg app com www http https org net json yaml toml html css txt log go py js ts tsx jsx rs java md sh ok done todo via etc
+    possible better best simple simply directly handle handles handling support supports supported pass passes passing fail fails
+    failing failed build builds project repository repo branch commit commits version feature logic result results output input
+    added-by before after without within should be able sure maybe think know mean means understand explain tell ask asked
+    变更 问题 可以 需要 使用 现在 文件 代码 确认 追加 修正 確認 変更 使用 必要 場合 対応 実装 追加 処理 問題 今回 作成 更新 수정 추가 확인 변경 사용 파일 코드 필요
+    ファイル コード テスト エラー ユーザー データ""".split()
+)
+
+_EVERYWHERE = re.compile(
+    r"\b(?:always|never|from now on|in general|by default|every time|whenever|remember to|prefer|preference|"
+    r"don'?t ever|as a rule|my style|i like|i hate|i want you to|avoid)\b"
+    r"|いつも|必ず|今後|常に|絶対|好み|항상|앞으로|반드시|절대|선호|总是|永远|以后|今后|务必|偏好",
+    re.IGNORECASE,
+)
+# The pages of preferences/, by what they are about; the first that matches.
+_PREFERENCE_PAGES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
+    ("Git and reviews", "git-and-reviews", re.compile(
+        r"\b(?:commits?|branch(?:es)?|rebase|merge|stash|push|pull request|prs?|review(?:s|ers?)?|git|gh)\b|コミット|ブランチ|커밋|브랜치|提交|分支", re.I)),
+    ("Testing", "testing", re.compile(r"\b(?:tests?|coverage|mocks?|fixtures?|pytest|jest|vitest|e2e|assert\w*)\b|テスト|테스트|测试", re.I)),
+    ("Communication", "communication", re.compile(
+        r"\b(?:answer|reply|replies|tone|language|explain|concise|short|verbose|emoji|english|japanese|korean|chinese|summar\w+|tell me|ask me)\b"
+        r"|日本語|返事|返信|説明|簡潔|답변|설명|한국어|간결|回答|中文|简洁", re.I)),
+    ("Tooling", "tooling", re.compile(
+        r"\b(?:pnpm|npm|yarn|bun|pip|uv|poetry|cargo|make|mise|docker|editor|vim|vscode|lsp|formatter|lint(?:er|ers)?|prettier|eslint|ruff|black|"
+        r"tools?|install|package manager|shell|terminal|cli|command)\b|ツール|도구|工具", re.I)),
+    ("Code style", "code-style", re.compile(
+        r"\b(?:nam(?:e|ing)|style|indent|tabs|spaces|comments?|types?|functions?|constants?|imports?|helpers?|abstractions?|duplicat\w+|refactor|"
+        r"readab\w+|docstrings?|literal)\b|命名|コメント|스타일|주석|注释|风格", re.I)),
+)
+_CONTACT = re.compile(
+    r"\b(?:maintainer|product owner|project manager|team lead|tech lead|cto|ceo|phone|reach (?:him|her|them)|contact (?:is|person)|"
+    r"is responsible for|works? (?:at|for))\b|担当者?は|連絡先|責任者|담당자|연락처|负责人|联系人",
+    re.IGNORECASE,
+)
+_INFRASTRUCTURE = re.compile(
+    r"\b(?:servers?|hosts?|hostname|dns|vpn|vms?|kubernetes|k8s|docker|compose|nginx|caddy|postgres(?:ql)?|mysql|redis|s3|bucket|"
+    r"deploy(?:s|ed|ment)?|staging|production|listens?|ports?|tls|certificates?|domain|cron|backup|terraform|ansible|ci|runner|resolv\.conf|"
+    r"databases?|clusters?|load balancer|firewall|proxy)\b"
+    r"|サーバー?|ポート|本番環境?|デプロイ|データベース|서버|포트|배포|데이터베이스|운영|服务器|端口|部署|数据库|生产环境",
+    re.IGNORECASE,
+)
+_PROCEDURE = re.compile(
+    r"\b(?:how to|to (?:release|deploy|publish|set up|install|reproduce|build|migrate|restore)\b.{0,80}\b(?:run|use|execute|call|first)|steps? (?:to|for)|"
+    r"then run|run .{1,60} (?:before|after|to))\b|手順|手顺|절차|步骤",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A topic file: relative path, title, and whether it is to be made. `terms` are the words that name it."""
+
+    path: str
+    title: str
+    new: bool = False
+    terms: tuple[str, ...] = ()
+
+
+@dataclass
+class Shelf:
+    """A topic as placing sees it: `weights` counts its terms, those of title, tags and hints three times."""
+
+    path: str
+    title: str
+    repo: str = ""
+    bytes: int = 0
+    weights: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def category(self) -> str:
+        return self.path.split("/", 1)[0] if "/" in self.path else ""
+
+    def learn(self, text: str, times: int = 1) -> None:
+        for term in set(terms(text)):
+            self.weights[term] += times
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a session is about: its repository's name ("" outside of one), its title, and its users' words."""
+
+    repo: str = ""
+    title: str = ""
+    text: str = ""
+
+
+def terms(text: str) -> list[str]:
+    """The words of `text` that can tell subjects apart, folded and stemmed, identifiers split; with repetitions."""
+    return [key for key, _ in written(text)]
+
+
+def written(text: str) -> Iterable[tuple[str, str]]:
+    """(key, display form) of each telling word."""
+    for match in _WORD.finditer(text):
+        word = match[0]
+        if not word.isascii():
+            shown = _KO_TAIL.sub("", word) if "\uac00" <= word[0] <= "\ud7a3" else word
+            if len(shown) > 1 and shown not in GENERIC and not is_stopword(shown):
+                yield normalise(shown), shown
+            continue
+        for atom in re.split(r"[._/-]", word):
+            pieces = _CAMEL.findall(atom) if not atom.islower() else [atom]
+            for piece in pieces if len(pieces) <= 6 else ():
+                folded = piece.lower()
+                if len(folded) < 3 or folded in GENERIC or is_stopword(folded) or folded.isdigit():
+                    continue
+                yield stem(folded), folded
+
+
+class Frequency:
+    """In how many sessions and topics a term occurs: what is everywhere names nothing."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self.total = 0
+        self._counts: Counter[str] = Counter()
+        for text in texts:
+            self.learn(text)
+
+    def learn(self, text: str) -> None:
+        self.total += 1
+        self._counts.update(set(terms(text)))
+
+    def weight(self, term: str) -> float:
+        """ln(1 + N / (n + ½)), the usual inverse document frequency, never below ln 1.5."""
+        return math.log(1.0 + max(self.total, 1) / (self._counts[term] + 0.5))
+
+
+def fits(text: str, shelf: Shelf, frequency: Frequency) -> float:
+    """The share of the text's term weight that the topic's words cover, 0 to 1; words said once there count half."""
+    wanted = set(terms(text))
+    total = sum(frequency.weight(t) for t in wanted)
+    if not total:
+        return 0.0
+    return sum(frequency.weight(t) * (1.0 if shelf.weights[t] > 1 else 0.5) for t in wanted if shelf.weights[t]) / total
+
+
+def category_of(candidate: Candidate, about: About, categories: Sequence[str]) -> str:
+    """The folder a statement belongs under by its kind, words and exact values; always one of `categories`."""
+    text = f"{candidate.summary} {candidate.quote}"
+    kinds = {v.kind for v in candidate.values}
+    choice = "projects" if about.repo else {"task": "tasks", "instruction": "preferences"}.get(candidate.kind, "notes")
+    if candidate.kind == "instruction" and candidate.stated_by == "user":
+        if _EVERYWHERE.search(text) and not kinds & {"path", "identifier", "env", "hash", "sql", "regex"}:
+            choice = "preferences"
+    if candidate.kind == "fact":
+        if "email" in kinds or _CONTACT.search(candidate.summary):
+            choice = "contacts" if _CONTACT.search(candidate.summary) else choice
+        elif len({m[0].lower() for m in _INFRASTRUCTURE.finditer(candidate.summary)}) >= (2 if "port" not in kinds else 1):
+            choice = "infrastructure"
+        elif not about.repo and any("decision" in w for w in candidate.why):
+            choice = "decisions"
+    if choice in ("projects", "notes") and candidate.kind == "instruction" and "command" in kinds and _PROCEDURE.search(text):
+        choice = "procedures"
+    if choice in categories:
+        return choice
+    return "notes" if "notes" in categories else categories[0] if categories else "notes"
+
+
+def place(
+    candidates: Sequence[Candidate], about: About, shelves: Mapping[str, Shelf], frequency: Frequency, *,
+    categories: Sequence[str], max_bytes: int = 65536,
+) -> list[Place]:
+    """One place for each candidate, in order. Pure: nothing is added to `shelves`; equal input, equal output."""
+    chosen: list[Place | None] = [None] * len(candidates)
+    left: list[int] = []
+    taken: Counter[str] = Counter()
+    for i, candidate in enumerate(candidates):
+        category = category_of(candidate, about, categories)
+        if category == "preferences":
+            chosen[i] = _preference_page(candidate)
+        elif category in ("contacts", "infrastructure", "procedures", "tasks", "decisions"):
+            chosen[i] = _page_of(category, about)
+        else:
+            best = _best(candidate, about, category, shelves, frequency, max_bytes, taken)
+            if best and best[0] >= JOIN:
+                chosen[i] = Place(best[1].path, best[1].title)
+                taken[best[1].path] += _LINE_BYTES
+            else:
+                left.append(i)
+    if left:
+        category = "projects" if about.repo and "projects" in categories else category_of(candidates[left[0]], about, categories)
+        own = _own_topic([candidates[i] for i in left], about, category, frequency) if len(left) >= OPENS else None
+        for i in left:
+            best = _best(candidates[i], about, category, shelves, frequency, max_bytes, taken)
+            if own is None and best and best[0] >= NEAREST:
+                chosen[i] = Place(best[1].path, best[1].title)
+            else:
+                chosen[i] = own or _page_of(category, about)
+    return [_settled(p, shelves, max_bytes) for p in chosen if p is not None]
+
+
+def _best(
+    candidate: Candidate, about: About, category: str, shelves: Mapping[str, Shelf], frequency: Frequency,
+    max_bytes: int, taken: Counter[str],
+) -> tuple[float, Shelf] | None:
+    text = " ".join((candidate.summary, candidate.topic_key, *candidate.query_hints))
+    ranked = [
+        (fits(text, shelf, frequency), shelf)
+        for path, shelf in sorted(shelves.items())
+        if shelf.category == category and shelf.repo == about.repo
+        and path != _page_of(category, about).path and shelf.bytes + taken[path] < max_bytes * ROOM
+    ]
+    return max(ranked, key=lambda r: r[0], default=None)
+
+
+def _preference_page(candidate: Candidate) -> Place:
+    for title, name, pattern in _PREFERENCE_PAGES:
+        if pattern.search(candidate.summary):
+            return Place(f"preferences/{name}.md", title, True)
+    return Place("preferences/general.md", "General preferences", True)
+
+
+def _page_of(category: str, about: About) -> Place:
+    """The category's page for the repository, or its general one."""
+    if about.repo:
+        title = about.repo if category == "projects" else f"{about.repo}: {category}"
+        return Place(f"{category}/{slug(about.repo)}.md", title, True)
+    return Place(f"{category}/general.md", f"General {category}", True)
+
+
+def _own_topic(left: Sequence[Candidate], about: About, category: str, frequency: Frequency) -> Place:
+    names = subject(left, about, frequency)
+    if not names:
+        return _page_of(category, about)
+    spoken = " and ".join([" ".join(names[:1]), " ".join(names[1:2])]) if len(names) > 1 else names[0]
+    title = f"{about.repo}: {spoken}" if about.repo else spoken[:1].upper() + spoken[1:]
+    name = slug("-".join(filter(None, (about.repo, *names))), max_bytes=60)
+    return Place(f"{category}/{name}.md", title, True, tuple(names))
+
+
+def subject(candidates: Sequence[Candidate], about: About, frequency: Frequency, limit: int = 2) -> list[str]:
+    """The one or two words or word pairs that set these statements apart, most telling first, as they are written."""
+    repo = set(terms(about.repo))
+    score: Counter[str] = Counter()
+    pairs: Counter[tuple[str, str]] = Counter()
+    shown: dict[str, Counter[str]] = {}
+    sources = [(c.summary, 2.0) for c in candidates] + [(about.title, 3.0), (about.text, 0.5)]
+    for text, times in sources:
+        listed = [(k, d) for k, d in written(text) if k not in repo]
+        for key, display in listed:
+            shown.setdefault(key, Counter())[display] += 1
+        for key in {k for k, _ in listed}:
+            score[key] += times  # type: ignore[assignment]
+        pairs.update({(a[0], b[0]) for a, b in zip(listed, listed[1:], strict=False) if a[0] != b[0]})
+    for key in score:
+        score[key] *= frequency.weight(key)  # type: ignore[assignment]
+    ranked = sorted(score, key=lambda k: (-score[k], k))[:8]
+    names: list[str] = []
+    used: set[str] = set()
+    for key in ranked:
+        if key in used or len(names) == limit or (names and score[key] < score[ranked[0]] * 0.5):
+            continue
+        group = [key]
+        best = max(((n, p) for p, n in pairs.items() if key in p and n >= 3 and not used & set(p)), default=None)
+        if best and score[next(k for k in best[1] if k != key)] >= score[key] * 0.4:
+            group = list(best[1])
+        used.update(group)
+        names.append(" ".join(_display(shown[k]) for k in group))
+    return names
+
+
+def _display(forms: Counter[str]) -> str:
+    return min(forms, key=lambda f: (-forms[f], len(f), f))
+
+
+def _settled(place: Place, shelves: Mapping[str, Shelf], max_bytes: int) -> Place:
+    """The place itself; where its file is full, the next one of its name."""
+    path, number = place.path, 1
+    while path in shelves and shelves[path].bytes >= max_bytes * ROOM:
+        number += 1
+        path = f"{place.path.removesuffix('.md')}-{number}.md"
+    if path in shelves:
+        return Place(path, shelves[path].title, False, place.terms)
+    title = place.title if number == 1 else f"{place.title} ({number})"
+    return Place(path, title, True, place.terms)
+
+
+def repository(cwd: str | None) -> str:
+    """The name of the repository a session ran in, from its directory: worktrees and dated copies count as the one."""
+    if not cwd:
+        return ""
+    parts = [p for p in re.split(r"[/\\]", re.split(r"[/\\]\.?worktrees?[/\\]", cwd)[0]) if p]
+    while parts and parts[-1].lower() in ("src", "lib", "cmd", "packages", "apps", "tests", "test", "docs", "scripts"):
+        parts.pop()
+    if len(parts) < 2 or (len(parts) == 2 and parts[0] in ("home", "Users")) or parts[-1] in ("tmp", "root"):
+        return ""
+    return re.sub(r"^\d{4}-?\d{2}-?\d{2}[-_]", "", parts[-1])

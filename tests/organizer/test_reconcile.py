@@ -1,0 +1,140 @@
+"""Reconcile: what replaces what, what is asked, and what is left alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memoryfs.model import Memory, SourceRange
+from organizer.compare import analyse, contradiction
+from organizer.dedupe import Known
+from organizer.nouns import Candidate
+from organizer.reconcile import decide
+
+OLD = SourceRange("2026-05-12-aaaaaa", 10, 12)
+NEW = SourceRange("2026-05-14-bbbbbb", 20, 22)
+
+
+def memory(text: str, id: str = "m-000001", **more: Any) -> Memory:
+    fields: dict[str, Any] = {"kind": "fact", "status": "active", "source_range": (OLD,), "date": "2026-05-12", **more}
+    return Memory(id=id, summary=text, topic="projects/x.md", line=1, **fields)
+
+
+def said(text: str, *, source: SourceRange = NEW, **more: Any) -> Candidate:
+    fields: dict[str, Any] = {
+        "kind": "fact", "topic_key": "", "quote": text, "event_index": source.start, "source": source, "role": "user",
+        "stated_by": "user", "time": f"{source.thread[:10]}T10:00:00Z", **more,
+    }
+    return Candidate(summary=text, **fields)
+
+
+def action(text: str, *memories: Memory, **more: Any) -> str:
+    return decide(said(text, **more), Known(memories)).action
+
+
+CONTRADICTIONS = [
+    ("The cookie lives 7 days", "The cookie lives 14 days", "value"),
+    ("Device A is a Synology NAS", "Device A is a QNAP NAS", "value"),
+    ("The API runs on port 8080", "The API runs on port 9090", "value"),
+    ("Production deploys are allowed", "Production deploys are not allowed", "negation"),
+    ("Telemetry is enabled by default", "Telemetry is disabled by default", "negation"),
+    ("Use npm for installs", "Use pnpm, not npm", "contrast"),
+    ("Deploy with make deploy", "Deploy with make release instead of make deploy", "contrast"),
+    ("alumni.example.ed.jp も許可", "古い alumni.example.ed.jp はもう通さないで", "negation"),
+    ("セッションの有効期限は7日", "セッションの有効期限は14日に変更", "value"),
+    ("포트는 3000이다", "포트는 이제 4000이다", "value"),
+    ("端口是3000", "端口改为4000", "value"),
+]
+COMPATIBLE = [
+    ("Use pytest", "Use ruff"),
+    ("Device A is a Synology NAS", "Device B is a Synology NAS"),
+    ("The API runs on port 8080", "Metrics run on port 9090"),
+    ("student.example.ed.jp is allowed", "alumni.example.ed.jp is allowed"),
+    ("Timeout is 30 s for uploads", "Timeout is 30 s for downloads"),
+    ("Survey A: side effects were not observed in mice", "Survey B: migration was not observed in birds"),
+    ("The parser keeps comments", "The printer does not keep comments"),
+    ("Logs go to .entire/logs", "Settings go to .entire/settings.json"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "how"), CONTRADICTIONS)
+def test_contradictions_are_seen(old: str, new: str, how: str) -> None:
+    found = contradiction(analyse(old), analyse(new))
+    assert found is not None and found.how == how
+
+
+@pytest.mark.parametrize(("old", "new"), COMPATIBLE)
+def test_what_can_both_hold_is_not_a_contradiction(old: str, new: str) -> None:
+    assert contradiction(analyse(old), analyse(new)) is None
+    assert action(new, memory(old)) == "add"
+
+
+def test_org_03_the_same_source_again_is_ignored() -> None:
+    assert action("The cookie lives 7 days", memory("The cookie lives 7 days", source_range=(NEW,))) == "ignore"
+
+
+def test_org_03_another_source_reinforces_once() -> None:
+    known = Known([memory("The cookie lives 7 days")])
+    assert decide(said("The cookie lives 7 days"), known).action == "reinforce"
+
+
+def test_a_source_learned_in_other_words_is_not_learned_again() -> None:
+    kept = memory("Cookie lifetime: one week", source_range=(NEW,), quote="The cookie lives 7 days")
+    assert action("The cookie lives 7 days", kept) == "ignore"
+
+
+def test_org_05_negation_is_flagged_with_both_kept() -> None:
+    decision = decide(said("Production deploys are not allowed"), Known([memory("Production deploys are allowed")]))
+    assert (decision.action, decision.target_id) == ("conflict", "m-000001")
+
+
+def test_org_05_narrower_negation_is_flagged_never_merged() -> None:
+    assert action("Production deploys are no longer allowed on Fridays", memory("Production deploys are allowed")) == "conflict"
+
+
+def test_org_06_an_explicit_later_correction_by_the_user_supersedes() -> None:
+    decision = decide(said("Correction: Device A is a QNAP NAS", correction=True), Known([memory("Device A is a Synology NAS")]))
+    assert (decision.action, decision.target_id) == ("supersede", "m-000001")
+
+
+def test_the_assistant_saying_so_only_asks() -> None:
+    old = memory("The cookie lives 7 days")
+    assert action("The cookie now lives 14 days", old) == "supersede"
+    assert action("The cookie now lives 14 days", old, role="assistant", stated_by="assistant") == "conflict"
+
+
+def test_a_change_said_earlier_than_what_stands_only_asks() -> None:
+    early = SourceRange("2026-05-01-cccccc", 1, 2)
+    assert action("The cookie now lives 14 days", memory("The cookie lives 7 days"), source=early) == "conflict"
+
+
+def test_org_10_a_persons_line_is_never_replaced() -> None:
+    person = memory("The cookie lives 7 days", stated_by="person")
+    assert action("The cookie now lives 14 days", person, correction=True, score=1.0) == "conflict"
+
+
+def test_what_a_person_withdrew_does_not_return() -> None:
+    decision = decide(said("The cookie lives 7 days"), Known(), withdrawn=lambda text, source: True)
+    assert decision.action == "ignore"
+
+
+def test_chain_a_b_a_makes_a_new_memory_that_replaces_b() -> None:
+    a = memory("The cookie lives 7 days", status="superseded", superseded_by="m-000002")
+    b = memory("The cookie lives 14 days", "m-000002", date="2026-05-13")
+    decision = decide(said("The cookie lives 7 days again from now on", quote="make it 7 days again from now on"), Known([a, b]))
+    assert decision.action in ("supersede", "conflict")
+    assert decision.target_id == "m-000002"
+    exact = decide(said("The cookie lives 7 days", quote="change it back to 7 days"), Known([a, b]))
+    assert (exact.action, exact.target_id) == ("supersede", "m-000002")
+
+
+def test_statements_of_two_repositories_do_not_meet() -> None:
+    known = Known([memory("The API runs on port 8080")])
+    decision = decide(said("The API runs on port 9090"), known, scope_of=lambda topic: "shop", scope="school")
+    assert decision.action == "add"
+
+
+def test_events_and_tasks_never_contradict() -> None:
+    old = memory("The build took 7 minutes", kind="event")
+    assert action("The build took 9 minutes", old, kind="event") == "add"
