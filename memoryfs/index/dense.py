@@ -1,0 +1,235 @@
+"""In: documents without a vector, and an embedder; or a query's vector. Out: int8 vectors in vec0; similarities.
+
+Only memories and what people and agents said are embedded (RECALL-NOTES: tool output costs much and adds noise), newest
+threads first. A vector is quantised to int8 (127 × the L2-normalised value). The fingerprint of the embedder and of the
+cutting into units stands in `meta`; with another one the vectors are not used, and `embed_pending` starts over only when
+told to. The mean of all vectors is kept, so that a query knows how similar just anything is to it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memoryfs.index.threads import has_table
+from memoryfs.index.units import CONTINUED, EMBED_UNITS, MESSAGE, ROLE_MASK, SHIFT, UNIT_CHARS
+
+if TYPE_CHECKING:
+    import apsw
+    import numpy as np
+
+    from memoryfs.index.core import Index
+    from memoryfs.models.protocols import Embedder
+
+CHUNKING = f"units={UNIT_CHARS};1"
+BATCH = 16
+MAX_K = 4096  # vec0 refuses more
+MEMORIES, EVENTS = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """Similarities (cosine) of documents to the query, and that of the store's mean vector."""
+
+    similarity: dict[int, float]
+    mean: float
+
+
+def load_extension(db: apsw.Connection) -> str:
+    """Load sqlite-vec into the connection; "" or why it cannot be."""
+    try:
+        import sqlite_vec
+    except ImportError as error:
+        return f"sqlite-vec is not installed ({error})"
+    import apsw
+
+    try:
+        db.enable_load_extension(True)
+        db.load_extension(sqlite_vec.loadable_path())
+        db.enable_load_extension(False)
+        db.execute("SELECT vec_version()").fetchall()
+    except (apsw.Error, OSError) as error:
+        return f"sqlite-vec cannot be loaded ({error})"
+    return ""
+
+
+def full_fingerprint(embedder: Embedder) -> str:
+    return f"{embedder.fingerprint}|{embedder.dim}|{CHUNKING}"
+
+
+def stored_fingerprint(db: apsw.Connection) -> str:
+    rows = db.execute("SELECT value FROM meta WHERE key = 'vectors'").fetchall()
+    return rows[0][0] if rows else ""
+
+
+def quantise(vectors: Any) -> Any:
+    """float32 rows of length 1 as int8."""
+    import numpy as np
+
+    return np.clip(np.rint(vectors * 127.0), -127, 127).astype(np.int8)
+
+
+def reset(db: apsw.Connection, embedder: Embedder) -> None:
+    """Drop all vectors and begin a table for this embedder."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        db.execute("DROP TABLE IF EXISTS vectors")
+        db.execute(
+            f"CREATE VIRTUAL TABLE vectors USING vec0(kind integer partition key, at integer, "
+            f"embedding int8[{int(embedder.dim)}] distance_metric=cosine)"
+        )
+        db.execute("UPDATE threads SET embedded = 0")
+        db.execute("UPDATE memories SET embedded = 0")
+        db.execute("DELETE FROM meta WHERE key IN ('mean', 'mean_count')")
+        db.execute("INSERT OR REPLACE INTO meta VALUES('vectors', ?)", (full_fingerprint(embedder),))
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+
+
+def _store(
+    db: apsw.Connection, rows: Sequence[tuple[int, int, int]], vectors: np.ndarray, done: Sequence[tuple[str, tuple]],
+) -> None:
+    """Vectors, bookkeeping and the running mean of one batch, in one transaction; delete + insert (no upsert in vec0)."""
+    import numpy as np
+
+    packed = quantise(vectors)
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        for (doc, kind, at), vector in zip(rows, packed, strict=True):
+            db.execute("DELETE FROM vectors WHERE rowid = ?", (doc,))
+            db.execute(
+                "INSERT INTO vectors(rowid, kind, at, embedding) VALUES(?, ?, ?, vec_int8(?))",
+                (doc, kind, at, vector.tobytes()),
+            )
+        mean, count = _mean(db)
+        total = np.asarray(vectors, dtype=np.float64).sum(axis=0) + (np.asarray(mean) * count if count else 0.0)
+        count += len(rows)
+        db.execute("INSERT OR REPLACE INTO meta VALUES('mean', ?)", (json.dumps([round(x, 6) for x in total / count]),))
+        db.execute("INSERT OR REPLACE INTO meta VALUES('mean_count', ?)", (count,))
+        for sql, values in done:
+            db.execute(sql, values)
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+
+
+def _mean(db: apsw.Connection) -> tuple[list[float], int]:
+    values = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('mean', 'mean_count')").fetchall())
+    return (json.loads(values["mean"]), int(values["mean_count"])) if "mean" in values else ([], 0)
+
+
+def wants_vector(flags: int, nth: int) -> bool:
+    """Messages of users and assistants (not tools, not system), the first units of each."""
+    return bool(flags & MESSAGE) and flags & ROLE_MASK < 2 and nth < EMBED_UNITS
+
+
+def embed_pending(
+    index: Index, embedder: Embedder, budget_seconds: float, progress: Callable[[int, int], None] | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> tuple[int, int]:
+    """Embed until done or out of time; (embedded, still pending). No transaction is open while the model works."""
+    db = index.db
+    deadline = clock() + budget_seconds
+    count = 0
+    rows = db.execute("SELECT doc, text, at FROM memories WHERE NOT embedded AND kind != 'topic' ORDER BY doc").fetchall()
+    for begin in range(0, len(rows), BATCH):
+        if clock() >= deadline:
+            break
+        batch = rows[begin : begin + BATCH]
+        vectors = embedder.embed_passages([text[:UNIT_CHARS] for _, text, _ in batch])
+        done = [("UPDATE memories SET embedded = 1 WHERE doc = ? AND text = ?", (doc, text)) for doc, text, _ in batch]
+        _store(db, [(doc, MEMORIES, at) for doc, _, at in batch], vectors, done)
+        count += len(batch)
+        if progress:
+            progress(count, 0)
+    todo = db.execute("SELECT number, embedded, units FROM threads WHERE embedded < units ORDER BY name DESC").fetchall()
+    for number, start, _units in todo:
+        if clock() >= deadline:
+            break
+        thread = index.thread(number)
+        if thread is None:
+            continue
+        while start < len(thread) and clock() < deadline:
+            chosen, stop = _next_batch(thread, start)
+            done = [("UPDATE threads SET embedded = ? WHERE number = ?", (stop, number))]
+            texts, keys = [], []
+            events = index.sources.events(thread, [thread.event[unit] for unit in chosen])
+            for unit in chosen:
+                event = events.get(thread.event[unit])
+                if event is not None:
+                    texts.append(event.text[thread.start[unit] : thread.end[unit]])
+                    keys.append((number << SHIFT | unit, EVENTS, thread.at[thread.event[unit]]))
+            if texts:
+                _store(db, keys, embedder.embed_passages(texts), done)
+                count += len(texts)
+                if progress:
+                    progress(count, 0)
+            else:
+                db.execute(*done[0])
+            start = stop
+    return count, pending(db)
+
+
+def _next_batch(thread: Any, start: int) -> tuple[list[int], int]:
+    chosen: list[int] = []
+    unit = start
+    while unit < len(thread) and len(chosen) < BATCH:
+        nth = 0
+        while nth < EMBED_UNITS and thread.flags[unit - nth] & CONTINUED:
+            nth += 1
+        if wants_vector(thread.flags[unit], nth):
+            chosen.append(unit)
+        unit += 1
+    return chosen, unit
+
+
+def pending(db: apsw.Connection) -> int:
+    """Documents that may still need a vector (an upper bound: tool output is passed over when its turn comes)."""
+    memories = db.execute("SELECT count(*) FROM memories WHERE NOT embedded AND kind != 'topic'").fetchall()[0][0]
+    units = db.execute("SELECT coalesce(sum(units - embedded), 0) FROM threads").fetchall()[0][0]
+    return memories + units
+
+
+def search(
+    db: apsw.Connection, query: Any, kind: int, k: int, *, until: int | None = None, only: Sequence[int] | None = None,
+) -> dict[int, float]:
+    """The k nearest documents of a kind, doc → cosine. `only`: exact similarities of just these (the filter is a set).
+
+    `until` (epoch seconds) filters inside the search, not after it. k is clamped to what vec0 takes.
+    """
+    if not has_table(db, "vectors"):
+        return {}
+    blob = quantise(query).tobytes()
+    if only is not None:
+        out: dict[int, float] = {}
+        for begin in range(0, len(only), 500):
+            part = list(only[begin : begin + 500])
+            marks = ",".join("?" * len(part))
+            out.update(
+                db.execute(
+                    f"SELECT rowid, 1.0 - vec_distance_cosine(embedding, vec_int8(?)) FROM vectors WHERE rowid IN ({marks})",
+                    (blob, *part),
+                ).fetchall()
+            )
+        return out
+    k = max(0, min(int(k), MAX_K))
+    if not k:
+        return {}
+    sql = "SELECT rowid, 1.0 - distance FROM vectors WHERE embedding MATCH vec_int8(?) AND k = ? AND kind = ?"
+    values: tuple = (blob, k, kind)
+    if until is not None:
+        sql += " AND at <= ?"
+        values += (until,)
+    return dict(db.execute(sql, values).fetchall())
+
+
+def mean_similarity(db: apsw.Connection, query: Any) -> float:
+    """The query's similarity to the mean vector: about the median similarity over the store."""
+    mean, count = _mean(db)
+    return float(sum(a * b for a, b in zip(mean, query.tolist(), strict=True))) if count else 0.0

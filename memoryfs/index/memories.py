@@ -1,0 +1,139 @@
+"""In: a parsed topic file. Out: its rows in `memories` and `terms`: memories, prose blocks, and one for the topic itself."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memoryfs.index.threads import has_table
+from memoryfs.index.units import SHIFT, UNIT_CHARS, cut, epoch
+from memoryfs.model import Memory, SourceRange
+from memoryfs.text import index_terms
+
+if TYPE_CHECKING:
+    import apsw
+
+    from memoryfs.topic import Topic
+
+_INHERITED = ("archived", "superseded", "conflicted")  # a topic's status that its active memories share
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One document: `kind` is memory, prose or topic; `text` is what is searched and embedded; `at` epoch seconds."""
+
+    id: str
+    kind: str
+    status: str
+    text: str
+    at: int
+    importance: float
+    data: str
+
+
+def prose_id(path: str, text: str) -> str:
+    """A stable id for a block of prose: `p-` and 6 hex digits."""
+    return "p-" + hashlib.sha256(f"{path}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:6]
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def memory_to_json(memory: Memory) -> str:
+    data: dict[str, Any] = {
+        "summary": _clean(memory.summary), "kind": memory.kind, "line": memory.line, "stated_by": memory.stated_by,
+        "date": memory.date, "query_hints": [_clean(h) for h in memory.query_hints], "quote": _clean(memory.quote),
+        "superseded_by": memory.superseded_by, "done": memory.done,
+        "source_range": [[r.thread, r.start, r.end] for r in memory.source_range],
+    }
+    if memory.metadata:
+        data["metadata"] = dict(memory.metadata)
+    return json.dumps(data, ensure_ascii=False, default=str)
+
+
+def memory_from_json(id: str, status: str, path: str, text: str) -> Memory:
+    """The inverse of `memory_to_json`; id, status and topic stand in columns of their own."""
+    data = json.loads(text)
+    ranges = tuple(SourceRange(*r) for r in data.pop("source_range"))
+    hints = tuple(data.pop("query_hints"))
+    return Memory(id=id, status=status, topic=path, source_range=ranges, query_hints=hints, **data)
+
+
+def rows_of(topic: Topic) -> list[Row]:
+    """The documents of a topic file, in file order."""
+    importance = _number(topic.importance)
+    path_words = topic.path.removesuffix(".md").replace("/", " ").replace("-", " ")
+    heading = "\n".join(
+        _clean(str(part)) for part in (
+            topic.title, path_words, topic.summary, " ".join(map(str, topic.tags)),
+            " ".join(map(str, topic.query_hints)), topic.retrieve_when,
+        ) if part
+    )
+    about = {"title": _clean(str(topic.title or "")), "tags": [_clean(str(t)) for t in topic.tags]}
+    rows = [Row("", "topic", str(topic.status or "active"), heading, epoch(None), importance, json.dumps(about))]
+    for memory in topic.memories:
+        status = memory.status
+        if status == "active" and topic.status in _INHERITED:
+            status = str(topic.status)
+        text = "\n".join(_clean(t) for t in (memory.summary, " ".join(memory.query_hints), memory.quote) if t)
+        rows.append(Row(memory.id, "memory", status, text, epoch(memory.date), importance, memory_to_json(memory)))
+    for line, block in topic.prose:
+        for start, end in cut(block):
+            piece = _clean(block[start:end].strip())
+            memory = Memory(
+                id=prose_id(topic.path, piece), summary=piece, kind="fact", status=str(topic.status or "active"),
+                topic=topic.path, line=line + block.count("\n", 0, start), stated_by="person", metadata={"prose": True},
+            )
+            rows.append(Row(memory.id, "prose", memory.status, piece, epoch(None), importance, memory_to_json(memory)))
+    return rows
+
+
+def _number(value: Any) -> float:
+    try:
+        return min(1.0, max(0.0, float(value)))
+    except (TypeError, ValueError):
+        return 0.5
+
+
+def drop(db: apsw.Connection, path: str) -> None:
+    """Remove every row of a topic file; inside the caller's transaction."""
+    _drop_documents(db, [doc for (doc,) in db.execute("SELECT doc FROM memories WHERE path = ?", (path,))])
+
+
+def _drop_documents(db: apsw.Connection, documents: list[int]) -> None:
+    keys = [(doc,) for doc in documents]
+    db.executemany("DELETE FROM terms WHERE rowid = ?", keys)
+    if keys and has_table(db, "vectors"):
+        db.executemany("DELETE FROM vectors WHERE rowid = ?", keys)
+    db.executemany("DELETE FROM memories WHERE doc = ?", keys)
+
+
+def replace(db: apsw.Connection, path: str, rows: list[Row]) -> None:
+    """Make the file's rows these; one whose searched text is unchanged keeps its document and its vector."""
+    old: dict[tuple[str, str, str], list[int]] = {}
+    for doc, id, kind, text in db.execute("SELECT doc, id, kind, text FROM memories WHERE path = ?", (path,)):
+        old.setdefault((id, kind, text), []).append(doc)
+    fresh: list[Row] = []
+    for row in rows:
+        kept = old.get((row.id, row.kind, row.text))
+        if kept:
+            db.execute(
+                "UPDATE memories SET status = ?, at = ?, importance = ?, data = ? WHERE doc = ?",
+                (row.status, row.at, row.importance, row.data, kept.pop()),
+            )
+        else:
+            fresh.append(row)
+    _drop_documents(db, [doc for docs in old.values() for doc in docs])
+    last = db.execute("SELECT max(doc) FROM memories").fetchall()[0][0] or 0
+    for number, row in enumerate(fresh, last + 1):
+        if number >> SHIFT:
+            raise OverflowError("too many memories for one index")
+        terms = index_terms(row.text[: UNIT_CHARS * 40])
+        db.execute("INSERT INTO terms(rowid, body) VALUES(?, ?)", (number, terms))
+        db.execute(
+            "INSERT INTO memories VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)",
+            (number, path, row.id, row.kind, row.status, row.text, terms.count(" ") + 1, row.at, row.importance, row.data),
+        )

@@ -1,0 +1,108 @@
+"""In: a store's folder and what the index knows of its files. Out: which files are new, changed, grown or gone.
+
+A file is unchanged if size, mtime and ctime are what they were and it had settled (its mtime was at least two seconds
+old) when it was read; anything else is decided by its MD5, as git does for "racily clean" entries.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import md5
+from pathlib import Path
+
+from memoryfs import files
+from memoryfs.config import Config
+from memoryfs.model import Problem
+from memoryfs.thread import ARCHIVE, FOLDER, is_thread_name
+
+RACY_NS = 2_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file as the walk found it; `kind` is topic or thread, times are nanoseconds."""
+
+    path: str
+    kind: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A file as the index last read it; `done` counts the bytes of a thread file that are indexed."""
+
+    path: str
+    kind: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    digest: str
+    synced_ns: int
+    done: int
+    error: str
+
+    def settled(self, seen: Seen) -> bool:
+        return (
+            not self.error.startswith("!")
+            and (self.size, self.mtime_ns, self.ctime_ns) == (seen.size, seen.mtime_ns, seen.ctime_ns)
+            and max(seen.mtime_ns, seen.ctime_ns) < self.synced_ns - RACY_NS
+        )
+
+
+def walk(root: Path, config: Config) -> tuple[dict[str, Seen], tuple[Problem, ...]]:
+    """Every topic and thread file of the store by relative path; a thread both live and archived counts once."""
+    found = files.scan(root, config)
+    out = {f.path: Seen(f.path, "topic", f.size, f.mtime_ns, f.ctime_ns) for f in found.files}
+    names: set[str] = set()
+    for base in (FOLDER, ARCHIVE):
+        for path, entry in _thread_files(os.path.join(root, base), base, 0):
+            name = thread_of(path)
+            if name in names:
+                continue
+            status = entry.stat()
+            names.add(name)
+            out[path] = Seen(path, "thread", status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    return out, found.problems
+
+
+def thread_of(path: str) -> str:
+    """The thread's name in its file's path."""
+    return path.rpartition("/")[2].removesuffix(".zst").removesuffix(".jsonl")
+
+
+def _thread_files(folder: str, relative: str, depth: int) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        path = f"{relative}/{entry.name}"
+        try:
+            if entry.is_dir(follow_symlinks=False):
+                if depth < 6:
+                    yield from _thread_files(entry.path, path, depth + 1)
+            elif entry.name.endswith((".jsonl", ".jsonl.zst")) and is_thread_name(thread_of(path)) and entry.is_file():
+                yield path, entry
+        except OSError:
+            continue
+
+
+def digest(path: Path, size: int | None = None) -> tuple[str, int]:
+    """MD5 of the file's first `size` bytes (default: all), and how many bytes that was. Raises OSError."""
+    hasher = md5(usedforsecurity=False)
+    left = -1 if size is None else size
+    total = 0
+    with open(path, "rb") as file:
+        while left != 0:
+            block = file.read(1 << 20 if left < 0 else min(left, 1 << 20))
+            if not block:
+                break
+            hasher.update(block)
+            total += len(block)
+            left = left - len(block) if left > 0 else left
+    return hasher.hexdigest(), total

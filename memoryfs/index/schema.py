@@ -1,0 +1,154 @@
+"""In: the path of an index file. Out: an open apsw connection with this version's tables, or a clear refusal.
+
+Tables: `files` (what was read, and its state), `threads` (packed columns of each thread's events and units, byte offsets
+into the thread file among them; see `units`), `memories` (memories, prose blocks and topic headings), `terms` (the one
+FTS5 table; contentless, documents of all kinds; the text itself stays in the files) with two fts5vocab views of its
+postings, and `vectors` (vec0, made when the first vectors are). The text of every document is normalised by
+`memoryfs.text` before it reaches FTS5, whose tokenizer therefore splits on blanks only.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memoryfs.errors import NewerSchemaError
+from memoryfs.text import VERSION as TEXT_VERSION
+
+if TYPE_CHECKING:
+    import apsw
+
+SCHEMA = 3
+BUSY_MS = 10_000
+FOLDER = ".memoryfs"
+FILE = "index.db"
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS files(path TEXT PRIMARY KEY, kind TEXT, size INT, mtime_ns INT, ctime_ns INT, digest TEXT,
+  synced_ns INT, done INT, error TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS threads(number INTEGER PRIMARY KEY, name TEXT UNIQUE, path TEXT, events INT, units INT,
+  total_terms INT, embedded INT DEFAULT 0, names TEXT, packed BLOB);
+CREATE TABLE IF NOT EXISTS memories(doc INTEGER PRIMARY KEY, path TEXT, id TEXT, kind TEXT, status TEXT, text TEXT,
+  terms INT, at INT, importance REAL, embedded INT DEFAULT 0, data TEXT);
+CREATE INDEX IF NOT EXISTS memories_path ON memories(path);
+CREATE INDEX IF NOT EXISTS memories_id ON memories(id);
+CREATE VIRTUAL TABLE IF NOT EXISTS terms USING fts5(body, content='', contentless_delete=1,
+  tokenize="unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'");
+CREATE VIRTUAL TABLE IF NOT EXISTS postings USING fts5vocab(terms, instance);
+CREATE VIRTUAL TABLE IF NOT EXISTS vocabulary USING fts5vocab(terms, row);
+"""
+
+
+def path_of(root: Path) -> Path:
+    """Where a store's index stands: `.memoryfs/index.db`, which the store's .gitignore leaves out."""
+    return root / FOLDER / FILE
+
+
+def connect(path: Path | str, *, readonly: bool = False) -> apsw.Connection:
+    """Open and prepare the database. Raises NewerSchemaError; apsw.Error (CorruptError, NotADBError, …) passes through.
+
+    WAL where the file system allows it, else a rollback journal. An older schema, or terms made by another normaliser,
+    is dropped and made anew: everything in it comes from the files. A lock is waited for, at most ten seconds.
+    """
+    import apsw
+
+    if readonly:
+        uri = "file:" + _quoted(str(path)) + "?mode=ro"
+        if not os.access(os.path.dirname(path), os.W_OK):
+            uri += "&immutable=1"
+        db = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        db.set_busy_timeout(BUSY_MS)
+        check_version(db)
+        return db
+    db = apsw.Connection(str(path))
+    try:
+        db.set_busy_timeout(BUSY_MS)
+        version = check_version(db)
+        if path != ":memory:":
+            try:
+                db.pragma("journal_mode", "wal")
+                db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+            except (apsw.IOError, apsw.CantOpenError, apsw.ProtocolError):
+                db.close()
+                db = apsw.Connection(str(path))
+                db.set_busy_timeout(BUSY_MS)
+                db.pragma("journal_mode", "delete")
+        db.pragma("synchronous", "normal")
+        if version != SCHEMA or not same_text(db):
+            create(db)
+        return db
+    except BaseException:
+        db.close()
+        raise
+
+
+def _quoted(path: str) -> str:
+    from urllib.parse import quote
+
+    return quote(path)
+
+
+def check_version(db: apsw.Connection) -> int:
+    """The schema version in the file (0: none yet). Raises NewerSchemaError."""
+    version = db.pragma("user_version")
+    if version > SCHEMA:
+        raise NewerSchemaError(f"schema {version}", f"schema {SCHEMA}")
+    return version
+
+
+def same_text(db: apsw.Connection) -> bool:
+    """Whether the terms in the file were made by this version of the normaliser."""
+    row = db.execute("SELECT value FROM meta WHERE key = 'text'").fetchall()
+    return bool(row) and row[0][0] == TEXT_VERSION
+
+
+def create(db: apsw.Connection, *, anew: bool = False) -> None:
+    """Drop an older version's tables (with `anew`, this one's too) and make ours, in one transaction."""
+    import apsw
+
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        if db.pragma("user_version") > SCHEMA:
+            raise NewerSchemaError(f"schema {db.pragma('user_version')}", f"schema {SCHEMA}")
+        fresh = not anew and db.pragma("user_version") == SCHEMA and same_text(db)
+        if not fresh:  # otherwise another process made it while we waited
+            drop_all(db)
+            db.execute(_TABLES)
+            db.execute("INSERT OR REPLACE INTO meta VALUES('text', ?)", (TEXT_VERSION,))
+            db.pragma("user_version", SCHEMA)
+        db.execute("COMMIT")
+    except (apsw.Error, NewerSchemaError):
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+
+
+def drop_all(db: apsw.Connection) -> None:
+    """Drop every table that is ours. vec0's table needs its extension; without it its shadow tables are dropped."""
+    import apsw
+
+    names = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()]
+    for name in ("postings", "vocabulary", "terms", "vectors"):
+        if name in names:
+            try:
+                db.execute(f"DROP TABLE IF EXISTS {name}")
+            except apsw.SQLError:
+                if name != "vectors":
+                    raise
+                drop_without_extension(db, name)
+    for name in ("meta", "files", "threads", "memories"):
+        db.execute(f"DROP TABLE IF EXISTS {name}")
+
+
+def drop_without_extension(db: apsw.Connection, name: str) -> None:
+    """Remove a virtual table whose module is not loaded: its shadow tables, then its schema row."""
+    shadows = db.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE ? ESCAPE '\\'", (name + "\\_%",)
+    ).fetchall()
+    for (shadow,) in shadows:
+        db.execute(f'DROP TABLE IF EXISTS "{shadow}"')
+    db.pragma("writable_schema", 1)
+    db.execute("DELETE FROM sqlite_schema WHERE name = ?", (name,))
+    db.pragma("writable_schema", 0)

@@ -1,0 +1,131 @@
+"""In: an open index and the store's files as they are now. Out: the index brought up to them, and a report.
+
+Files are read and parsed outside of any transaction; each is then written in a short one. Nothing about a file is
+recorded before its rows are, so a crash or an error leaves it to be read again.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING
+
+from memoryfs.index import memories, scan, threads
+from memoryfs.index.core import SyncReport
+from memoryfs.model import Problem
+
+if TYPE_CHECKING:
+    from memoryfs.index.core import Index
+
+
+def run(index: Index) -> SyncReport:
+    """One pass. A store that cannot be written is served from memory if anything changed."""
+    begun = time.perf_counter()
+    seen, found = scan.walk(index.root, index.config)
+    known = {row[0]: scan.Known(*row) for row in index.db.execute("SELECT * FROM files")}
+    todo = [s for path, s in seen.items() if path not in known or not known[path].settled(s)]
+    gone = [k for path, k in known.items() if path not in seen]
+    problems = list(found)
+    counts = {"added": 0, "changed": 0}
+    if (todo or gone) and not index.writable:
+        changed = [s for s in todo if s.path not in known or _differs(index, s, known[s.path])]
+        if changed or gone:
+            index.serve_from_memory("the store is read-only and has changed")
+            return run(index)
+        todo = []
+    for path in gone:
+        _remove(index, path.path, path.kind)
+    failed: set[str] = set()
+    for file in todo:
+        before = known.get(file.path)
+        try:
+            if before is not None and not before.error.startswith("!") and not _differs(index, file, before):
+                continue
+            notes = _read(index, file, before)
+        except OSError as error:
+            failed.add(file.path)
+            problems.append(_failure(index, file, before, error))
+            continue
+        problems.extend(notes)
+        counts["changed" if before else "added"] += 1
+    for path, old in known.items():
+        if old.error and path in seen and path not in failed and not any(t.path == path for t in todo):
+            problems.extend(Problem(**p) for p in json.loads(old.error.lstrip("!")))
+    return SyncReport(
+        **counts, removed=len(gone), unchanged=len(seen) - sum(counts.values()) - len(failed),
+        problems=tuple(problems), notices=index.take_notices(), seconds=time.perf_counter() - begun,
+    )
+
+
+def _differs(index: Index, file: scan.Seen, before: scan.Known) -> bool:
+    """Whether the bytes are others than those indexed; if not, the new times are noted."""
+    if file.size == before.size or file.kind == "topic":
+        now = time.time_ns()
+        limit = before.done if file.kind == "thread" else None
+        digest, size = scan.digest(index.root / file.path, limit)
+        if digest == before.digest and file.size == before.size and (limit is None or size == limit):
+            if index.writable and (file.mtime_ns, file.ctime_ns) != (before.mtime_ns, before.ctime_ns) or (
+                index.writable and now - before.synced_ns > scan.RACY_NS
+            ):
+                index.db.execute(
+                    "UPDATE files SET mtime_ns = ?, ctime_ns = ?, synced_ns = ? WHERE path = ?",
+                    (file.mtime_ns, file.ctime_ns, now, file.path),
+                )
+            return False
+    return True
+
+
+def _read(index: Index, file: scan.Seen, before: scan.Known | None) -> tuple[Problem, ...]:
+    now = time.time_ns()
+    if file.kind == "thread":
+        return threads.sync_thread(index.db, index.root, file, before, now)
+    from memoryfs.textfile import read_file
+    from memoryfs.topic import parse
+
+    data = read_file(index.root / file.path).data
+    topic = parse(data, file.path)
+    rows = memories.rows_of(topic)
+    from hashlib import md5
+
+    digest = md5(data, usedforsecurity=False).hexdigest()
+    error = json.dumps([p.to_dict() for p in topic.problems]) if topic.problems else ""
+    db = index.db
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        memories.replace(db, file.path, rows)
+        db.execute(
+            "INSERT OR REPLACE INTO files VALUES(?, 'topic', ?, ?, ?, ?, ?, ?, ?)",
+            (file.path, len(data), file.mtime_ns, file.ctime_ns, digest, now, len(data), error),
+        )
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    return topic.problems
+
+
+def _remove(index: Index, path: str, kind: str) -> None:
+    db = index.db
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        if kind == "thread":
+            if db.execute("SELECT 1 FROM threads WHERE name = ? AND path = ?", (scan.thread_of(path), path)).fetchall():
+                threads.drop(db, scan.thread_of(path))
+        else:
+            memories.drop(db, path)
+        db.execute("DELETE FROM files WHERE path = ?", (path,))
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+
+
+def _failure(index: Index, file: scan.Seen, before: scan.Known | None, error: OSError) -> Problem:
+    problem = Problem(file.path, f"cannot be read: {error.strerror or error}", "It is tried again at the next use.")
+    if index.writable:
+        old = (before.digest, before.done) if before else ("", 0)
+        index.db.execute(
+            "INSERT OR REPLACE INTO files VALUES(?, ?, -1, 0, 0, ?, ?, ?, ?)",
+            (file.path, file.kind, old[0], time.time_ns(), old[1], "!" + json.dumps([problem.to_dict()])),
+        )
+    return problem

@@ -1,0 +1,123 @@
+"""In: the query's postings and vector. Out: breadcrumbs (memories and prose), best first, each with the parts of its rank.
+
+score = fused + tag + importance + recency − stale. `fused` adds the memory's own BM25 (divided by the best), its vector
+similarity above the mean, and a share of its topic's BM25 (title, summary, tags, hints, retrieve_when).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memoryfs.index.lexical import Term, idf
+from memoryfs.index.memories import memory_from_json
+from memoryfs.index.units import NO_TIME, SHIFT
+from memoryfs.model import Breadcrumb
+from memoryfs.recall.query import Query
+from memoryfs.text import normalise
+
+if TYPE_CHECKING:
+    from memoryfs.index.core import Index
+
+K1, B = 1.2, 0.5
+TOPIC_SHARE, DENSE, TAG, IMPORTANCE, RECENCY, STALE = 0.35, 0.6, 0.08, 0.06, 0.04, 0.3
+HALF_LIFE_DAYS = 60.0
+CANDIDATES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A breadcrumb, and the share of the query's weight its words cover (0..1): how well it is supported."""
+
+    crumb: Breadcrumb
+    coverage: float
+    doc: int
+
+
+def rank(
+    index: Index, query: Query, terms: list[Term], *, similar: Mapping[int, float], status: Collection[str], now: float,
+    until: int | None, mass: float,
+) -> list[Ranked]:
+    """Memories of the wanted status (all if empty). `similar`: doc → similarity 0..1 above the mean; `mass`: the query's."""
+    total = index.db.execute("SELECT count(*), coalesce(sum(terms), 0) FROM memories").fetchall()[0]
+    if not total[0]:
+        return []
+    average = max(1.0, total[1] / total[0])
+    weighted = [(t, [d for d in t.postings if not d >> SHIFT]) for t in terms]
+    docs = {d for _, held in weighted for d in held} | {d for d in similar if not d >> SHIFT}
+    rows = _rows(index, docs)
+    topics = _topics(index)
+    lexical: dict[int, float] = {}
+    covered: dict[int, float] = {}
+    for term, held in weighted:
+        weight = term.weight * idf(len(held), total[0])
+        share = term.weight * idf(term.documents, max(1, index.totals()[0] + total[0]))
+        for doc in held:
+            if doc in rows:
+                count = term.postings[doc]
+                norm = K1 * (1 - B + B * rows[doc][5] / average)
+                lexical[doc] = lexical.get(doc, 0.0) + weight * count * (K1 + 1) / (count + norm)
+                covered[doc] = covered.get(doc, 0.0) + share
+    topic_score = {rows[doc][0]: score for doc, score in lexical.items() if rows[doc][2] == "topic"}
+    wanted_topics = [path for path, _ in sorted(topic_score.items(), key=lambda i: -i[1])[:8]]
+    for path in wanted_topics:
+        for row in index.db.execute(_SELECT + "path = ? AND kind != 'topic' LIMIT 100", (path,)):
+            rows.setdefault(row[0], row[1:])
+    best = max((s for d, s in lexical.items() if rows[d][2] != "topic"), default=0.0)
+    best_topic = max(topic_score.values(), default=0.0)
+    scored: list[tuple[float, int, dict[str, float]]] = []
+    for doc, (path, _id, kind, state, _text, _terms, at, importance, _data) in rows.items():
+        if kind == "topic" or (status and state not in status) or (until is not None and at != NO_TIME and at > until):
+            continue
+        why: dict[str, float] = {}
+        if doc in lexical:
+            why["fts"] = lexical[doc] / best
+        if doc in similar:
+            why["vector"] = DENSE * similar[doc]
+        if path in topic_score:
+            why["topic"] = TOPIC_SHARE * topic_score[path] / max(best_topic, best)
+        if not why:
+            continue
+        about = topics.get(path, ())
+        if about and any(tag and tag in query.plain for tag in about):
+            why["tag"] = TAG
+        why["importance"] = IMPORTANCE * importance
+        if at != NO_TIME:
+            why["recency"] = RECENCY * math.exp2(-max(0.0, now - at) / 86400 / HALF_LIFE_DAYS)
+        if state in ("superseded", "archived", "withdrawn"):
+            why["stale"] = -STALE
+        scored.append((sum(why.values()), doc, why))
+    scored.sort(key=lambda item: (-item[0], item[1]))
+    out: list[Ranked] = []
+    for score, doc, why in scored[:CANDIDATES]:
+        path, id, _kind, state, _text, _terms, _at, _importance, data = rows[doc]
+        memory = memory_from_json(id, state, path, data)
+        topic_docs = [d for d in covered if rows[d][2] == "topic" and rows[d][0] == path]
+        coverage = min(1.0, (covered.get(doc, 0.0) + 0.5 * max((covered[d] for d in topic_docs), default=0.0)) / mass) if mass else 0.0
+        out.append(Ranked(Breadcrumb(memory, score, {k: round(v, 4) for k, v in why.items()}), coverage, doc))
+    return out
+
+
+_SELECT = "SELECT doc, path, id, kind, status, text, terms, at, importance, data FROM memories WHERE "
+
+
+def _rows(index: Index, docs: Collection[int]) -> dict[int, tuple]:
+    out: dict[int, tuple] = {}
+    listed = sorted(docs)
+    for begin in range(0, len(listed), 500):
+        part = listed[begin : begin + 500]
+        marks = ",".join("?" * len(part))
+        for row in index.db.execute(_SELECT + f"doc IN ({marks})", part):
+            out[row[0]] = row[1:]
+    return out
+
+
+def _topics(index: Index) -> dict[str, tuple[str, ...]]:
+    """Normalised tags by topic path."""
+    return {
+        path: tuple(normalise(tag) for tag in json.loads(data).get("tags", ()))
+        for path, data in index.db.execute("SELECT path, data FROM memories WHERE kind = 'topic'")
+    }

@@ -1,0 +1,45 @@
+"""In: a question as typed. Out: `Query`: its weighted terms, literals, prefixes and quoted phrases, normalised once."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from memoryfs.text import normalise, scan, weighted_terms
+
+MAX_CHARS = 20_000
+_PREFIX = re.compile(r"(?<![\w*])(\w{2,})\*(?!\w)")
+_LITERAL = re.compile(r"`([^`\n]{2,120})`|\"([^\"\n]{2,120})\"|「([^」\n]{1,60})」|“([^”\n]{2,120})”")
+_NAME = re.compile(r"\b[A-Z][a-z]{2,}\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """`terms` are (term, weight); `whole` the identifiers among them; `literals` normalised exact strings; `names`
+    capitalised words, folded; `prefixes` what was written as `authen*`.
+    """
+
+    text: str
+    plain: str
+    terms: tuple[tuple[str, float], ...]
+    whole: frozenset[str]
+    literals: tuple[str, ...]
+    names: frozenset[str]
+    prefixes: frozenset[str]
+
+
+def analyse(text: str) -> Query:
+    """The query's parts. Only its first 20,000 characters count."""
+    text = text[:MAX_CHARS].replace("\0", " ")
+    prefixes = frozenset(normalise(m[1]) for m in _PREFIX.finditer(text))
+    whole = frozenset(term for term, kind in scan(text, query=True) if kind == "whole" and len(term) > 2)
+    literals = [next(g for g in m.groups() if g) for m in _LITERAL.finditer(text)]
+    plain = " ".join(normalise(text).split())
+    terms = dict(weighted_terms(text))
+    for prefix in prefixes:
+        terms.setdefault(prefix, 1.0)
+    return Query(
+        text=text, plain=plain, terms=tuple(terms.items()), whole=whole,
+        literals=tuple(" ".join(normalise(value).split()) for value in literals),
+        names=frozenset(normalise(m[0]) for m in _NAME.finditer(text)), prefixes=prefixes,
+    )

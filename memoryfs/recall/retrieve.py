@@ -1,0 +1,150 @@
+"""In: an analysed question. Out: `Found`: ranked memories and ranked source events, with what they were ranked by."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from memoryfs.index.lexical import Term, idf
+from memoryfs.index.units import MASK, NO_TIME, SHIFT
+from memoryfs.recall import events, fuse, memories
+from memoryfs.recall.events import Candidate
+from memoryfs.recall.memories import Ranked
+from memoryfs.recall.query import Query
+from memoryfs.recall.time import nearness
+
+if TYPE_CHECKING:
+    from memoryfs.index.core import Index
+
+DENSE_K = 300
+RANGE_EVENTS = 40  # of a memory's source range that are boosted
+RANGE_MEMORIES = 8
+
+
+@dataclass
+class Found:
+    """`weights`: term → weight × idf, for extraction. `mass`: their sum over the whole query, absent terms too."""
+
+    memories: list[Ranked] = field(default_factory=list)
+    events: list[Candidate] = field(default_factory=list)
+    weights: dict[str, float] = field(default_factory=dict)
+    mass: float = 0.0
+    coverage: float = 0.0
+    similarity: float = 0.0
+
+
+def retrieve(
+    index: Index, query: Query, *, status: Collection[str], now: float, until: int | None, ranges: list[tuple[int, int]],
+    vector: object | None = None, want_events: bool = True,
+) -> Found:
+    """Both lists for one query. `vector`: the query's embedding, or None for words alone."""
+    units, _, _ = index.totals()
+    count = index.db.execute("SELECT count(*) FROM memories").fetchall()[0][0]
+    total = max(1, units + count)
+    short = len(query.terms) <= 2
+    terms = index.lexicon.terms(query.terms, total, prefix=short, explicit=query.prefixes)
+    mass = sum(w * idf(index.lexicon.documents(t), total) for t, w in query.terms)
+    found = Found(weights={t.text: t.weight * idf(t.documents, total) for t in terms}, mass=mass)
+    near_memories: dict[int, float] = {}
+    near_events: dict[int, float] = {}
+    mean = 0.0
+    if vector is not None:
+        from memoryfs.index import dense
+
+        mean = dense.mean_similarity(index.db, vector)
+        near_memories = _above(dense.search(index.db, vector, dense.MEMORIES, 60, until=until), mean)
+        raw = dense.search(index.db, vector, dense.EVENTS, DENSE_K, until=until) if want_events else {}
+        found.similarity = max(raw.values(), default=0.0) - mean
+        near_events = _above(raw, mean)
+    found.memories = memories.rank(
+        index, query, terms, similar=near_memories, status=status, now=now, until=until, mass=mass
+    )
+    if not want_events:
+        return found
+    boosts = _range_boosts(index, found.memories)
+    items = events.candidates(index, terms, similar=near_events, until=until, extra=boosts)
+    if vector is not None and items:
+        _fill_dense(index, items, vector, near_events, mean)
+    for doc, item in items.items():
+        item.memory = boosts.get(doc, 0.0)
+        if ranges:
+            thread = index.thread(doc >> SHIFT)
+            at = thread.at[thread.event[doc & MASK]]
+            item.when = nearness(at, ranges) if at != NO_TIME else 0.0
+    _speakers(index, items, query)
+    found.events = fuse.rank(items.values(), dense=vector is not None)
+    found.coverage = _coverage(found.events[:10], terms, mass, total)
+    return found
+
+
+def _above(similar: dict[int, float], mean: float) -> dict[int, float]:
+    """Similarity above the store's mean, the best scaled to 1 (RECALL-NOTES: clip at the median)."""
+    top = max((s - mean for s in similar.values()), default=0.0)
+    return {doc: (s - mean) / top for doc, s in similar.items() if s > mean} if top > 0 else {}
+
+
+def _fill_dense(index: Index, items: dict[int, Candidate], vector: object, near: dict[int, float], mean: float) -> None:
+    """Exact similarities of the lexical candidates and their neighbours, on the same scale as the nearest ones."""
+    from memoryfs.index import dense
+
+    missing = [doc for doc in items if doc not in near]
+    similar = dense.search(index.db, vector, dense.EVENTS, 0, only=missing)
+    raw = dense.search(index.db, vector, dense.EVENTS, 1)
+    top = max([*raw.values(), *similar.values()], default=0.0) - mean
+    if top <= 0:
+        return
+    scale = dict(near)
+    scale.update({doc: (s - mean) / top for doc, s in similar.items() if s > mean})
+    for doc, item in items.items():
+        item.dense = scale.get(doc, 0.0)
+        item.dense_near = max(scale.get(doc - 1, 0.0), scale.get(doc + 1, 0.0))
+
+
+def _range_boosts(index: Index, ranked: list[Ranked]) -> dict[int, float]:
+    """Units of the best memories' source ranges: the memory's score, relative to the best one's."""
+    out: dict[int, float] = {}
+    if not ranked:
+        return out
+    best = max(r.crumb.score for r in ranked)
+    for item in ranked[:RANGE_MEMORIES]:
+        if best <= 0 or item.coverage < 0.15:
+            continue
+        share = item.crumb.score / best * min(1.0, 0.3 + item.coverage)
+        for source in item.crumb.memory.source_range:
+            number = index.thread_number(source.thread)
+            thread = index.thread(number) if number is not None else None
+            if thread is None:
+                continue
+            width = source.end - source.start + 1
+            for unit, position in enumerate(thread.event):
+                if source.start <= thread.index[position] <= source.end and unit < 4 * RANGE_EVENTS + 10**6:
+                    doc = number << SHIFT | unit
+                    out[doc] = max(out.get(doc, 0.0), share / (1 + 0.05 * min(width, RANGE_EVENTS)))
+    return out
+
+
+def _speakers(index: Index, items: dict[int, Candidate], query: Query) -> None:
+    """1 for what a person named in the question said, where the thread knows speakers by name."""
+    if not query.names:
+        return
+    for doc, item in items.items():
+        thread = index.thread(doc >> SHIFT)
+        if len(thread.names) > 1:
+            name = thread.names[thread.speaker[doc & MASK]].lower()
+            if name and (name in query.names or name.split()[0] in query.names):
+                item.speaker = 1.0
+
+
+def _coverage(best: list[Candidate], terms: list[Term], mass: float, total: int) -> float:
+    """The largest share of the query's weight that stands in one of the best units or its direct neighbours."""
+    if not mass:
+        return 0.0
+    top = 0.0
+    for item in best:
+        share = 0.0
+        for term in terms:
+            if any(item.doc + step in term.postings for step in (0, -1, 1)):
+                share += term.weight * idf(term.documents, total)
+        top = max(top, share / mass)
+    return min(1.0, top)

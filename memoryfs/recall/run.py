@@ -1,0 +1,147 @@
+"""In: an index, a question and its bounds. Out: `Recall`. The stages in order; nothing else happens here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from memoryfs.errors import ModelUnavailableError, UsageError
+from memoryfs.index.core import MISMATCH
+from memoryfs.index.units import SHIFT
+from memoryfs.model import Breadcrumb, Evidence, Recall
+from memoryfs.recall import decide, extract, time
+from memoryfs.recall.events import Candidate
+from memoryfs.recall.query import Query, analyse
+from memoryfs.recall.retrieve import Found, retrieve
+from memoryfs.text import estimate_tokens
+
+if TYPE_CHECKING:
+    from memoryfs.index.core import Index
+    from memoryfs.models.protocols import Embedder, Generator
+
+LEVELS = ("auto", "0", "1", "2", "3")
+MAX_K = 200
+STRONG = 0.6  # share of the query's weight that a memory must cover for level 0 to be enough
+
+
+def recall(
+    index: Index, query: str, *, k: int = 10, level: str = "auto", max_tokens: int = 1500,
+    status: Sequence[str] = ("active", "conflicted"), as_of: str | None = None, file: str | None = None,
+    embedder: Embedder | None = None, generator: Generator | None = None, now: datetime | None = None,
+) -> Recall:
+    """The memories and verbatim spans that answer `query`.
+
+    At most `k` memories, and evidence from at most `k` distinct events, best first, in at most `max_tokens` estimated
+    tokens. `as_of` (ISO date or time): nothing later is returned, and relative dates count from it. `file`: a path whose
+    name joins the query. Raises UsageError for an empty query or a bad `level`, `k` or `as_of`.
+    """
+    level = str(level)
+    if level not in LEVELS:
+        raise UsageError(f"level must be one of {', '.join(LEVELS)}, not {level!r}")
+    k = _count(k)
+    now = now or datetime.now(UTC)
+    until = None
+    if as_of:
+        try:
+            until = time.parse_moment(as_of, now.tzinfo)
+        except ValueError:
+            raise UsageError(f"{as_of!r} is not a date", remedy="Write 2026-05-14 or 2026-05-14T10:00:00+09:00.") from None
+        now = datetime.fromtimestamp(until, now.tzinfo)
+    asked = analyse(f"{query} {file}" if file else query)
+    if not asked.plain:
+        raise UsageError("the query is empty")
+    notices = list(index.take_notices())
+    vector = _vector(index, query, embedder, notices)
+    decision = decide.decide(asked)
+
+    def find() -> Found:
+        return retrieve(
+            index, asked, status=tuple(status), now=now.timestamp(), until=until, ranges=time.spans(query, now),
+            vector=vector, want_events=level != "0",
+        )
+
+    found = index.guarded(find)
+    notices.extend(index.take_notices())
+    chosen = _level(level, decision, found)
+    memories = tuple(_crumbs(found, k))
+    evidence: tuple[Evidence, ...] = ()
+    if chosen >= 1:
+        evidence = tuple(_evidence(index, asked, found, k, max_tokens, exact=decision == decide.EXACT))
+    abstained = not memories and not evidence
+    tokens = sum(estimate_tokens(e.text) for e in evidence) + sum(estimate_tokens(m.memory.summary) for m in memories)
+    return Recall(
+        query=query, decision=decision, level=chosen, abstained=abstained, tokens=tokens, memories=memories,
+        evidence=evidence, notices=tuple(notices),
+    )
+
+
+def _count(k: int) -> int:
+    try:
+        return max(1, min(int(k), MAX_K))
+    except (TypeError, ValueError):
+        raise UsageError(f"k must be a number, not {k!r}") from None
+
+
+def _vector(index: Index, query: str, embedder: Embedder | None, notices: list[str]) -> object | None:
+    """The query's vector, or None and, where vectors exist but cannot serve, a notice why."""
+    if embedder is None or not index.has_vectors():
+        return None
+    why = index.vectors_ready()
+    if why:
+        notices.append(f"Vectors are off: {why}. This answer is from words alone.")
+        return None
+    if not index.vectors_match(embedder):
+        notices.append(MISMATCH)
+        return None
+    try:
+        return embedder.embed_query(query[:2000])
+    except ModelUnavailableError as error:
+        notices.append(f"Vectors are off: {error.message}")
+        return None
+
+
+def _level(asked: str, decision: str, found: Found) -> int:
+    if asked != "auto":
+        return int(asked)
+    strong = bool(found.memories) and found.memories[0].coverage >= STRONG
+    return 0 if decision == decide.SUMMARY and strong else 2
+
+
+def _crumbs(found: Found, k: int) -> list[Breadcrumb]:
+    return [item.crumb for item in found.memories[:k]]
+
+
+def _evidence(
+    index: Index, query: Query, found: Found, k: int, max_tokens: int, *, exact: bool
+) -> list[Evidence]:
+    best: dict[tuple[int, int], list[Candidate]] = {}
+    for item in found.events:
+        thread = index.thread(item.number)
+        key = (item.number, thread.event[item.nth])
+        if key not in best and len(best) >= k:
+            continue
+        best.setdefault(key, []).append(item)
+    wanted: list[extract.Wanted] = []
+    kept: list[Candidate] = []
+    for (number, position), items in best.items():
+        thread = index.thread(number)
+        event = index.sources.event(thread, position)
+        if event is None:
+            continue
+        spans = tuple((thread.start[i.nth], thread.end[i.nth]) for i in items[:2])
+        wanted.append(extract.Wanted(event, spans, items[0].score))
+        kept.append(items[0])
+    out: list[Evidence] = []
+    for item, source, spans in zip(
+        kept, wanted, extract.extract(wanted, found.weights, max_tokens, exact=exact), strict=True
+    ):
+        event = source.event
+        for start, end in spans:
+            out.append(Evidence(
+                thread=event.thread, index=event.index, start=start, end=end, text=event.text[start:end],
+                event_id=event.id, role=event.role, time=event.time, source=event.source, line=event.line,
+                score=item.score, why={name: round(value, 4) for name, value in item.why.items()},
+            ))  # fmt: skip
+    return out
