@@ -12,11 +12,11 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from memoryfs.model import EMPTY, Event, Problem
+from memoryfs.model import Event, Problem
 
 FOLDER = "threads"
 ARCHIVE = "archive"
@@ -35,7 +35,7 @@ class EventDraft:
     text: str
     line: int
     time: str | None = None
-    metadata: Mapping[str, Any] = EMPTY
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 def thread_name(session_id: str, first_time: str | None) -> str:
