@@ -1,7 +1,7 @@
 """In: a sentence, who said it and where it stood. Out: named numbers that the gate weighs.
 
-The names are what organizer/data/gate.json holds weights for. Context that is not known counts as 0, so a bare line can
-be judged too.
+The names are what organizer/data/gate.json holds weights for. Context that is not known counts as 0, so a bare
+line can be judged too.
 """
 
 from __future__ import annotations
@@ -15,17 +15,12 @@ from organizer.rules.cues import cues, language_of
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Where a sentence stood: -1 no, 1 yes, 0 not known. `final`: the message that ends the assistant's turn; `item`: a list
-    item; `alone`: the only sentence of its message; `plan`: under a heading or lead-in that announces plans or options;
-    `found`: under one that announces causes, results or decisions."""
+    """Where a sentence stood. `found`: under a heading or lead-in that announces causes, results or decisions (0 or 1).
 
-    final: int = 0
-    item: int = 0
-    alone: int = 0
-    plan: int = 0
+    Place in the message, list items and what tools did around it were tried as well and earned nothing on labelled lines.
+    """
+
     found: int = 0
-    long: int = 0
-    after_tool: int = 0
 
 
 UNKNOWN = Context()
@@ -43,11 +38,6 @@ _CODE = re.compile(r"`[^`]+`")
 _NAME = re.compile(r"\b(?:[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[a-z0-9]+_\w+|[A-Z][A-Z0-9]*_[A-Z0-9_]+|\w+\(\)|[\w-]+/[\w./-]+)")
 _NUMBER = re.compile(r"\d")
 _LABEL = re.compile(r"^\W*[^.:：]{2,50}[:：]\s+\S|^\*\*[^*]+\*\*")
-_PLAN = re.compile(
-    r"\b(?:plan|options?|proposal|proposed|next steps?|suggest\w*|recommend\w*|would (?:be|you)|could|approach(?:es)?|steps?|todo|"
-    r"want me to|example|files? (?:to|changed|modified)|changes (?:made|would)|test(?:s|ing)?|verification|usage)\b|提案|案|手順|計画|例|방안|제안|계획|단계|방법|方案|建议|步骤|计划|示例",
-    re.I,
-)
 _FOUND = re.compile(
     r"\b(?:root cause|cause|problem|issue|found|findings?|result|decisions?|decided|agreed|fix(?:ed)?|bug|why|behaviou?r|how it works|"
     r"rules?|requirements?|constraints?|conclusion|key|important|notes?|learned|the fix|solution|answer)\b|原因|結論|決定|問題|仕様|ルール|결론|원인|결정|문제|규칙|原因|结论|决定|问题|规则",
@@ -61,11 +51,9 @@ def words(text: str) -> float:
     return len(_WORD.findall(_WIDE.sub(" ", text))) + wide / 2
 
 
-def heads(text: str) -> tuple[int, int]:
-    """(plan, found) of a heading or lead-in: 1 where it announces plans, or causes and results; 0 without one."""
-    if not text:
-        return 0, 0
-    return (1 if _PLAN.search(text) else 0), (1 if _FOUND.search(text) else 0)
+def context_of(heading: str) -> Context:
+    """The context that a heading or lead-in gives."""
+    return Context(found=1) if heading and _FOUND.search(heading) else UNKNOWN
 
 
 def features(
@@ -101,10 +89,7 @@ def features(
         out["plain_statement"] = 1.0
     if user and length >= 8 and not found & {"question", "oneoff", "log"}:
         out["plain_statement:user"] = 1.0
-    for name in ("final", "item", "alone", "plan", "found", "long", "after_tool"):
-        value = getattr(context, name)
-        if value:
-            out[f"in_{name}"] = float(value)
-            if name in ("final", "found"):
-                out[f"in_{name}:{who}"] = float(value)
+    if context.found:
+        out["in_found"] = 1.0
+        out[f"in_found:{who}"] = 1.0
     return {k: v for k, v in out.items() if v}
