@@ -1,0 +1,298 @@
+"""In: any text. Out: the same text with secrets replaced by `[REDACTED:kind]`, and where that happened.
+
+Three ways to see a secret: its form (`secretrules`), the name it is assigned to (`FOO_TOKEN=…`, `password: "…"`,
+Bearer headers, passwords in URLs), and private keys as blocks, also when escaped or prefixed line by line. A value
+that is a placeholder (`$FOO`, `your-key-here`, `os.environ[...]`, `***`, `string`) stays, and so do look-alikes
+without a secret's form or name: commit hashes, UUIDs, `sha256:` digests, integrity hashes.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memoryfs.secretrules import Rule, base64_marks, rules
+
+Span = tuple[int, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """`spans` are the placeholders' [start, end) in `text`; `edits` say which [start, end) of the input they replace."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...] = ()
+    edits: tuple[tuple[int, int, int, int], ...] = ()
+
+    def moved(self, offset: int) -> int:
+        """Where an offset of the input stands now; one inside a secret stands at its placeholder's end."""
+        at = bisect_right(self.edits, (offset,)) - 1
+        if at >= 0 and self.edits[at][0] == offset:
+            return self.edits[at][2]
+        if at < 0:
+            return offset if not self.edits or offset != self.edits[0][0] else self.edits[0][2]
+        old_start, old_end, _new_start, new_end = self.edits[at]
+        return new_end if offset <= old_end else new_end + offset - old_end
+
+
+def redact(text: str) -> Redacted:
+    """The text without secrets. Redacting twice changes nothing more."""
+    spans = _merged(list(_find(text)))
+    if not spans:
+        return Redacted(text)
+    out, places, edits, position, length = [], [], [], 0, 0
+    for start, end, kind in spans:
+        out.append(text[position:start])
+        length += start - position
+        placeholder = f"[REDACTED:{kind}]"
+        out.append(placeholder)
+        places.append((length, length + len(placeholder)))
+        edits.append((start, end, length, length + len(placeholder)))
+        length += len(placeholder)
+        position = end
+    out.append(text[position:])
+    return Redacted("".join(out), tuple(places), tuple(edits))
+
+
+def _merged(spans: list[Span]) -> list[Span]:
+    spans.sort(key=lambda s: (s[0], -s[1]))
+    out: list[Span] = []
+    for start, end, kind in spans:
+        if out and start < out[-1][1]:
+            if end > out[-1][1]:
+                out[-1] = (out[-1][0], end, out[-1][2])
+        elif end > start:
+            out.append((start, end, kind))
+    return out
+
+
+def _find(text: str) -> Iterator[Span]:
+    if len(text) < 6:
+        return
+    low = text.lower()
+    for rule in rules():
+        if any(literal in low for literal in rule.literals):
+            yield from _by_form(text, low, rule)
+    if "private key" in low:
+        yield from _private_keys(text)
+    if "://" in low:
+        yield from _in_urls(text)
+    if any(word in low for word in _WORDS):
+        yield from _by_name(text)
+    yield from _in_base64(text)
+
+
+def _by_form(text: str, low: str, rule: Rule) -> Iterator[Span]:
+    for match in rule.pattern.finditer(text):
+        start, end = match.span(rule.group)
+        if not rule.size or end - start < rule.size:
+            end = _continued(text, end)
+        yield start, end, rule.kind
+    if rule.size and "\n" in text:
+        yield from _broken(text, low, rule)
+
+
+_REST = re.compile(r"[\"']?[ \t]*[+\\]?[ \t]*\r?\n[ \t]*(?:(?:[>#|*+]|//|\d+[→:|])[ \t]?)*[\"']?([A-Za-z0-9_-]{8,})(?=[\"'`,;)\\]*[ \t]*(?:\r?\n|$))")
+_JOIN = re.compile(r"[\"']?[ \t]*[+\\]?[ \t]*\r?\n[ \t]*(?:(?:[>#|*+]|//|\d+[→:|])[ \t]?)*[\"']?")
+
+
+def _continued(text: str, end: int) -> int:
+    """The end of a key of open length that goes on alone in the next line."""
+    rest = _REST.match(text, end)
+    if rest and any(c.isdigit() for c in rest[1]) and any(c.isalpha() for c in rest[1]):
+        return rest.end(1)
+    return end
+
+
+def _broken(text: str, low: str, rule: Rule) -> Iterator[Span]:
+    """Keys of fixed length that were broken over two lines."""
+    for literal in rule.literals:
+        at = low.find(literal)
+        while at >= 0:
+            window = text[at:at + rule.size + 60]
+            cut = _JOIN.search(window, len(literal))
+            if cut and cut.start() < rule.size and not rule.pattern.match(text, at):
+                head = window[:cut.start()]
+                if not re.search(r"\s", head):
+                    joined = head + window[cut.end():]
+                    match = rule.pattern.match(joined)
+                    if match and match.end() > len(head):
+                        length = min(match.end(), rule.size)
+                        yield at, at + cut.end() + length - len(head), rule.kind
+            at = low.find(literal, at + 1)
+
+
+_PEM = re.compile(r"-{4,5} ?BEGIN ((?:[A-Z0-9]+ )*)PRIVATE KEY(?: BLOCK)? ?-{4,5}")
+_PEM_END = re.compile(r"-{4,5} ?END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)? ?-{4,5}")
+_PEM_LINE = re.compile(r"(?:\\[nrt]|[\s\"'>#|*+,]|//|\d+[→:|])*(?:[A-Za-z0-9-]+: [^\n\\]{1,80}|[A-Za-z0-9+/=]{16,})")
+_RUN = re.compile(r"[A-Za-z0-9+/=]{16,}")
+MAX_PEM = 20_000
+
+
+def _private_keys(text: str) -> Iterator[Span]:
+    for match in _PEM.finditer(text):
+        end = _PEM_END.search(text, match.end(), match.end() + MAX_PEM)
+        if end and not _PEM.search(text, match.end(), end.start()):
+            body, stop = text[match.end():end.start()], end.end()
+        else:  # cut off before its end
+            stop = match.end()
+            while (line := _PEM_LINE.match(text, stop)) and line.end() > stop:
+                stop = line.end()
+            body = text[match.end():stop]
+        if sum(len(run) for run in _RUN.findall(body)) >= 32:
+            yield match.start(), stop, "private-key"
+
+
+_URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@\"'<>`]*:([^\s/@\"'<>`]+(?:/[^\s/@\"'<>`:]+)?)@(?=[\w\[.$%-])")
+
+
+def _in_urls(text: str) -> Iterator[Span]:
+    for match in _URL.finditer(text):
+        if not _placeholder(match[1]):
+            yield *match.span(1), "password"
+
+
+_WORDS = ("token", "passw", "pwd", "secret", "key", "credential", "bearer", "authorization", "passphrase", "パスワード",
+          "비밀번호", "密码", "curl", "_pass", "auth")
+_NAME = (
+    r"(?P<name>[A-Za-z0-9_.-]{0,60}?(?:secret|token|passw(?:or)?d|passphrase|pwd|[_.-]pass|api[_-]?key|access[_-]?key|private[_-]?key"
+    r"|secret[_-]?key|auth[_-]?key|encryption[_-]?key|signing[_-]?key|master[_-]?key|account[_-]?key|service[_-]?key"
+    r"|storage[_-]?key|webhook[_-]?key|license[_-]?key|credentials?|_auth)(?:[_-]?(?:id|\d{1,2}|base64|b64|value|prod|dev))?)"
+)
+_ASSIGN = re.compile(
+    r"(?i:(?<![A-Za-z0-9_.-])" + _NAME + r")(?P<mark>\\?[\"'`]?\]?[ \t]*(?::=|=>|[=:])[ \t]*)"
+    r"(?:(?P<open>\\?[\"'`])(?P<quoted>[^\"'`\n\\]{3,512})(?=\\?[\"'`]|$)|(?P<bare>[^\s\"'`,;(){}<>\[\]|&\\]{4,512})(?P<after>[(\[{<]?))"
+)
+_BEARER = re.compile(
+    r"(?i:(?:authorization[\"']?\s*[:=]\s*[\"']?\s*(?:bearer|basic|token|digest|apikey)\s+|\bbearer\s+))([A-Za-z0-9._~+/=-]{12,})"
+)
+_FLAG = re.compile(
+    r"(?<![\w-])--?(?:[a-z]+-)*(?:password|passwd|pass|token|api-?key|secret|auth-token)(?:[ =])[\"']?([^\s\"'`]{4,256})"
+)
+_USERPASS = re.compile(r"\bcurl\b[^\n]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']+:([^\s\"'@]{3,200})")
+_SPOKEN = re.compile(
+    r"(?i:\b(?:password|passphrase|passwd|api key|token)|パスワード|비밀번호|密码)(?:\s*(?:は|:|：|=|은|는|是|が|を)\s*|\s+is\s+)"
+    r"[\"'`「『]?([^\s\"'`」』。、,]{6,128})"
+)
+
+
+def _by_name(text: str) -> Iterator[Span]:
+    for match in _ASSIGN.finditer(text):
+        group = "quoted" if match["quoted"] is not None else "bare"
+        if _assigned(match, group):
+            yield *match.span(group), _kind(match["name"])
+    for pattern, kind in ((_BEARER, "bearer-token"), (_USERPASS, "password")):
+        for match in pattern.finditer(text):
+            value = match[1]
+            if not _placeholder(value) and (kind == "password" or any(c.isdigit() for c in value) or len(value) > 30):
+                yield *match.span(1), kind
+    for pattern in (_FLAG, _SPOKEN):
+        for match in pattern.finditer(text):
+            value = match[1].rstrip(".;)")
+            if not _placeholder(value) and not _expression(value) and _mixed(value):
+                yield match.start(1), match.start(1) + len(value), "password"
+
+
+def _kind(name: str) -> str:
+    low = name.lower()
+    return "password" if "pass" in low or "pwd" in low else "token" if "token" in low else "secret"
+
+
+def _assigned(match: re.Match[str], group: str) -> bool:
+    """Whether the value that a telling name is given looks like a secret and not like code or prose."""
+    name, value = match["name"], match[group]
+    password = _kind(name) == "password"
+    shouted = name.upper() == name and "=" in match["mark"]  # FOO_TOKEN=…
+    tight = match["mark"] in ("=", ":")
+    if _placeholder(value) or value.lower() == name.lower():
+        return False
+    if group == "bare":
+        value = value.rstrip(".:")
+        if match["after"] or _expression(value) or len(value) < 4:
+            return False
+        if shouted and tight:
+            return password or not value.isdigit()
+        return len(value) >= 6 and _mixed(value)
+    if " " in value.strip():
+        return shouted and tight and len(value.split()) <= 6
+    if _expression(value) and not any(c.isdigit() for c in value):
+        return False
+    if password or shouted:
+        return not (value.startswith(("/", "./", "~/")) or (value.isdigit() and not password))
+    return _mixed(value) and len(value) >= 6
+
+
+def _mixed(value: str) -> bool:
+    """Letters and digits (or signs) together, as in a key, and not a path, a version, a time or a plain name."""
+    if value.startswith(("/", "./", "../", "~/", "http://", "https://", "-")) or re.fullmatch(r"v?[\d.,:TZ+-]+", value):
+        return False
+    if re.fullmatch(r"[\w.-]+\.(?:go|py|ts|tsx|js|rs|md|json|ya?ml|toml|txt|sh|java|rb|c|h|cpp|html|css|log|lock)(?::\d+)?", value):
+        return False
+    digits = sum(c.isdigit() for c in value)
+    letters = sum(c.isalpha() for c in value)
+    if digits and letters:
+        return bool(digits >= 2 or re.search(r"[^\w.-]", value) or len(value) >= 16) or len(value) <= 12
+    return letters > 0 and bool(re.search(r"[!@#%^&*+~?]", value)) and len(value) >= 8
+
+
+_PLACEHOLDER = re.compile(
+    r"(?i)(?:[$%{<\[(*].*|.*\$\{.*|.*\{\{.*|.*<[\w -]+>.*|x{3,}.*|.*x{5,}.*|\.{3,}.*|.*\.{3,}|…+.*|.*…|.*\*{3,}.*|#.*|-+|=+.*|_+"
+    r"|(?:your|my|the|some|insert|enter|add|put|replace|new|old|example|sample|dummy|placeholder|change)[-_ ].*"
+    r"|(?:user)?(?:name)?:?(?:pass(?:word|wd|phrase)?|pwd|pw|secret|token|key|apikey|api_key|access_token|credentials?)"
+    r"|string|str|number|int|integer|bool(?:ean)?|bytes|any|object|none|null|nil|undefined|true|false|required|optional|yes|no"
+    r"|todo|tbd|n/a|empty|hidden|redacted|masked|unset|unknown|invalid|valid|missing|changeme|disabled|enabled"
+    r"|(?:os\.environ|os\.getenv|process\.env|import\.meta|env[.:\[]|secrets\.|vars\.|config\.|settings\.|self\.|this\."
+    r"|args\.|ctx\.|cfg\.|opts\.|options\.|req\.|request\.|res\.|params\.|props\.|state\.|data\.|user\.|c\.|s\.|r\.|t\.).*)\Z"
+)
+
+
+def _placeholder(value: str) -> bool:
+    value = value.strip()
+    return not value or len(set(value)) == 1 and len(value) > 3 and value[0] in "*xX.-_#0" or bool(_PLACEHOLDER.match(value))
+
+
+_CODE = re.compile(r"(?:[A-Za-z_][\w]*)(?:(?:\.|->|::|\?\.)[A-Za-z_][\w]*)+\Z|[A-Za-z_]\w*\Z|&?[A-Za-z_]\w*[.\[(].*|[A-Za-z]+(?:[-/][A-Za-z]+)*\Z")
+
+
+def _expression(value: str) -> bool:
+    """Whether a bare value reads as code (a name, an attribute, a call) or as plain words and not as a key."""
+    if not _CODE.match(value):
+        return False
+    digits = sum(c.isdigit() for c in value)
+    return digits < 3 or digits < len(value) / 12
+
+
+_TOKEN64 = re.compile(r"[A-Za-z0-9+/_-]*")
+MAX_ENCODED = 8192
+
+
+def _in_base64(text: str) -> Iterator[Span]:
+    """Base64 of a text that holds a key of a known form."""
+    for mark in base64_marks():
+        at = text.find(mark)
+        while at >= 0:
+            start = at
+            floor = max(0, at - MAX_ENCODED)
+            while start > floor and (text[start - 1].isalnum() and text[start - 1].isascii() or text[start - 1] in "+/_-"):
+                start -= 1
+            match = _TOKEN64.match(text, at)
+            end = match.end() if match else at
+            if 20 <= end - start <= MAX_ENCODED and _decodes_to_key(text[start:end]):
+                yield start, end + len(text[end:end + 2]) - len(text[end:end + 2].lstrip("=")), "base64"
+            at = text.find(mark, max(end, at + 1))
+
+
+def _decodes_to_key(token: str) -> bool:
+    token = token.replace("-", "+").replace("_", "/")
+    try:
+        plain = base64.b64decode(token[: len(token) // 4 * 4]).decode("ascii")
+    except (ValueError, UnicodeDecodeError):
+        return False
+    low = plain.lower()
+    for rule in rules():
+        if any(literal in low for literal in rule.literals) and rule.pattern.search(plain):
+            return True
+    return any(True for _ in _private_keys(plain)) or any(True for _ in _in_urls(plain))
