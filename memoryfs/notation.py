@@ -206,13 +206,22 @@ def _unescape(piece: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a footnote of ours says: the thread's date, its full name where the date does not give it, and the rest."""
+    """What a footnote of ours says: the thread's date, its full name where the date does not give it, and the rest.
+
+    Several memories may have one source range, and with it one footnote: `others` holds (id, hints, quote) of those
+    whose hints and quote differ from the first one's.
+    """
 
     date: str | None = None
     thread: str | None = None
     hints: tuple[str, ...] = ()
     quote: str = ""
     text: str = ""
+    others: tuple[tuple[str, tuple[str, ...], str], ...] = ()
+
+    def of(self, id: str) -> tuple[tuple[str, ...], str]:
+        """The hints and the quote that hold for one memory."""
+        return next(((hints, quote) for owner, hints, quote in self.others if owner == id), (self.hints, self.quote))
 
 
 # Characters that some Markdown reader acts on; a text with any of them goes into a code span.
@@ -220,15 +229,22 @@ _ACTIVE = re.compile(r"[`*\[\]<>&\\~|$%=#{}^\u202a-\u202e\u2066-\u2069]|(?<![^\W
 
 
 def write_note(note: Note) -> str:
-    """One line: `2026-05-12; hints: a, b; "quote"`."""
+    """One line: `2026-05-12; hints: a, b; "quote"; m-90aa17: hints: c; "another quote"`."""
     parts = [part for part in (note.date, note.thread and f"thread {note.thread}", note.text and fold(note.text)) if part]
-    hints = [_as_hint(hint) for hint in map(fold, note.hints) if hint]
-    if hints:
-        parts.append("hints: " + ", ".join(hints))
-    quote = fold(note.quote)
-    if quote:
-        parts.append(f'"{_as_code(quote) if _ACTIVE.search(quote) else quote}"')
+    parts += _evidence(note.hints, note.quote)
+    for id, hints, quote in note.others:
+        own = _evidence(hints, quote)
+        parts.append(f"{id}: {'; '.join(own)}" if own else f"{id}:")
     return "; ".join(parts)
+
+
+def _evidence(hints: Iterable[str], quote: str) -> list[str]:
+    parts = [_as_hint(hint) for hint in map(fold, hints) if hint]
+    out = ["hints: " + ", ".join(parts)] if parts else []
+    quote = fold(quote)
+    if quote:
+        out.append(f'"{_as_code(quote) if _ACTIVE.search(quote) or chr(34) in quote else quote}"')
+    return out
 
 
 def _as_hint(hint: str) -> str:
@@ -255,22 +271,41 @@ def read_note(content: str) -> Note:
     """Reads a footnote's content; what is in none of our fields is its `text`."""
     rest = " ".join(line.strip() for line in content.split("\n")).strip()
     date = thread = None
-    hints: tuple[str, ...] = ()
-    quote, texts = "", []
+    texts: list[str] = []
+    groups: list[tuple[str, list[str], list[str]]] = [("", [], [])]  # of (owner, hints, quotes)
     while rest:
-        if rest.startswith('"') and len(rest) > 1:
-            quote = _from_code(rest[1:-1] if rest.endswith('"') else rest[1:])
-            break
-        field, rest = _cut(rest, ";")
-        if _DATE.match(field) and date is None:
-            date = field
-        elif field.startswith("thread ") and thread is None:
-            thread = field[7:].strip()
-        elif field.startswith("hints:") and not hints:
-            hints = tuple(_hints(field[6:]))
-        elif field:
-            texts.append(field)
-    return Note(date, thread, hints, quote, "; ".join(texts))
+        if owner := _OWNER.match(rest):
+            groups.append((owner[1], [], []))
+            rest = rest[owner.end():].lstrip()
+        elif rest.startswith('"'):
+            quote, rest = _quote(rest)
+            groups[-1][2].append(quote)
+        else:
+            field, rest = _cut(rest, ";")
+            if _DATE.match(field) and date is None:
+                date = field
+            elif field.startswith("thread ") and thread is None:
+                thread = field[7:].strip()
+            elif field.startswith("hints:"):
+                groups[-1][1].extend(_hints(field[6:]))
+            elif field:
+                texts.append(field)
+    (_, hints, quotes), *others = groups
+    return Note(date, thread, tuple(hints), quotes[0] if quotes else "", "; ".join(texts),
+                tuple((id, tuple(own), said[0] if said else "") for id, own, said in others))
+
+
+_OWNER = re.compile(rf"({ID}):(?=[\s;]|$);?")
+_PLAIN_QUOTE = re.compile(r'"(.*?)"[ \t]*(?:;|$)')
+_CODE_QUOTE = re.compile(r'"((?P<run>`+)(?!`)(?:.*?[^`])?(?P=run)(?!`))"[ \t]*(?:;|$)')
+
+
+def _quote(text: str) -> tuple[str, str]:
+    """The quote at the start of the text, and the text behind it."""
+    match = _CODE_QUOTE.match(text) or _PLAIN_QUOTE.match(text)
+    if not match:
+        return text[1:].strip(), ""
+    return _from_code(match[1]), text[match.end():].strip()
 
 
 def _cut(text: str, mark: str) -> tuple[str, str]:

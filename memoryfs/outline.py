@@ -26,8 +26,10 @@ class Heading:
 class Item:
     """A list item, or a paragraph that carries an id (`kind` paragraph).
 
-    Lines `start` to `end` are the whole item with its children, `start` to `own_end` its own text. `depth` counts the
-    items around it; `trail` holds (level, title) of the headings above it; `quoted` is True inside a block quote.
+    `text` is its first paragraph, and a later one of its own if the id stands there; empty for an item that starts
+    with code, HTML or a table. Lines `start` to `end` are the whole item with its children, `start` to `own_end` its
+    own part, `text_start` to `text_end` the paragraph that holds its id or would hold it. `depth` counts the items
+    around it; `trail` holds (level, title) of the headings above it; `quoted` is True inside a block quote.
     """
 
     text: str
@@ -39,8 +41,8 @@ class Item:
     quoted: bool
     kind: str = "item"
     children: tuple[str, ...] = ()
-    list_start: int = 0
-    list_end: int = 0
+    text_start: int = 0
+    text_end: int = 0
 
 
 @dataclass(frozen=True)
@@ -86,9 +88,8 @@ class _Open:
     label: str = ""
     depth: int = 0
     trail: tuple[tuple[int, str], ...] = ()
-    marked: bool = False
-    list_start: int = 0
-    list_end: int = 0
+    text_start: int = 0
+    text_end: int = 0
 
 
 _CONTAINERS = ("list_item", "blockquote", "footnote_reference", "bullet_list", "ordered_list")
@@ -115,7 +116,7 @@ class _Walk:
         self.blocks: list[tuple[int, int]] = []
         self.code: list[tuple[int, int]] = []
         self.heading: tuple[int, int] | None = None
-        self.paragraph: tuple[int, int] | None = None
+        self.leaf = ""
 
     def trim(self, start: int, end: int) -> int:
         while end > start + 1 and not self.lines[min(end, len(self.lines)) - 1].strip(" \t>"):
@@ -130,18 +131,17 @@ class _Walk:
             else:
                 self.close()
         elif token.type == "inline":
-            self.words(token.content, token.map)
+            self.words(token.content, token.map or [0, 0])
         elif token.type in ("fence", "code_block", "html_block"):
             if token.type != "html_block":
                 self.code.append(tuple(token.map))
             self.block(token)
-            self.words(token.content, None)
+            self.other(token.content)
         elif token.nesting >= 0 and token.map:
             self.block(token)
+            self.leaf = token.type
             if token.level == 0 and token.type == "heading_open":
                 self.heading = (int(token.tag[1]), token.map[0])
-            elif token.level == 0 and token.type == "paragraph_open":
-                self.paragraph = tuple(token.map)
 
     def block(self, token: Any) -> None:
         if token.level == 0 and token.map and token.type != "hr":
@@ -161,7 +161,6 @@ class _Walk:
         if kind == "list_item":
             if token.level == 1:
                 self.blocks.append((start, new.end))
-            new.list_start, new.list_end = self.stack[-1].start, self.stack[-1].end
         self.stack.append(new)
 
     def close(self) -> None:
@@ -171,32 +170,49 @@ class _Walk:
         elif done.type == "list_item":
             quoted = any(entry.type in ("blockquote", "footnote_reference") for entry in self.stack)
             self.items.append(Item(done.text or "", done.start, done.own_end, done.end, done.depth, done.trail, quoted,
-                                   children=tuple(done.children), list_start=done.list_start, list_end=done.list_end))
+                                   children=tuple(done.children), text_start=done.text_start, text_end=done.text_end))
             parent = next((entry for entry in reversed(self.stack) if entry.type == "list_item"), None)
             if parent is not None and not _TRAILING_ID.search(done.text or ""):
                 parent.children += [done.text or "", *done.children]
 
     def words(self, content: str, lines: Any) -> None:
-        if self.heading is not None and not self.stack:
+        start, end = lines
+        if self.leaf == "heading_open" and self.heading is not None and not self.stack:
             level, start = self.heading
             self.heading = None
             self.headings.append(Heading(content.strip(), level, start))
             self.trail = (*(entry for entry in self.trail if entry[0] < level), (level, content.strip()))
-            return
-        if self.paragraph is not None and not self.stack:
-            start, end = self.paragraph
-            self.paragraph = None
+        elif self.leaf == "paragraph_open" and not self.stack:
             if _TRAILING_ID.search(content):
                 end = self.trim(start, end)
                 self.items.append(Item(content, start, end, end, 0, self.trail, False, "paragraph",
-                                       list_start=start, list_end=end))
-            return
-        inner = next((e for e in reversed(self.stack) if e.type in ("list_item", "footnote_reference")), None)
-        if inner is None:
-            return
-        if inner.text is None:
-            inner.text = content.strip()
-        elif inner.type == "footnote_reference":
-            inner.text += "\n" + content.strip()
-        elif content.strip():
-            inner.children.append(content.strip())
+                                       text_start=start, text_end=end))
+        elif self.leaf in ("paragraph_open", "heading_open"):
+            inner = self.inner()
+            if inner is None:
+                return
+            direct = inner.type == "footnote_reference" or inner is self.stack[-1]
+            if inner.text is None and direct:
+                inner.text, inner.text_start, inner.text_end = content.strip(), start, self.trim(start, end)
+            elif inner.type == "footnote_reference":
+                inner.text += "\n" + content.strip()
+            elif direct and _TRAILING_ID.search(content) and not _TRAILING_ID.search(inner.text or "") and inner.text:
+                inner.text += "\n" + content.strip()
+                inner.text_start, inner.text_end = start, self.trim(start, end)
+            else:
+                self.other(content)
+        else:
+            self.other(content)
+
+    def inner(self) -> _Open | None:
+        return next((e for e in reversed(self.stack) if e.type in ("list_item", "footnote_reference")), None)
+
+    def other(self, content: str) -> None:
+        """Text that is not a container's own first paragraph."""
+        inner = self.inner()
+        if inner is not None and content.strip():
+            if inner.type == "list_item":
+                inner.text = inner.text or ""
+                inner.children.append(content.strip())
+            else:
+                inner.text = (inner.text + "\n" if inner.text else "") + content.strip()

@@ -338,7 +338,8 @@ class _Reader:
         if parts.superseded_on:
             metadata["superseded_on"] = parts.superseded_on
         notes = [(label, self.notes.get(label, notation.Note())) for label in parts.labels]
-        quotes = tuple(note.quote for _, note in notes if note.quote)
+        evidence = [note.of(name) for _, note in notes]
+        quotes = tuple(quote for _, quote in evidence if quote)
         if len(quotes) > 1:
             metadata["quotes"] = quotes
         sayers = [said for label in parts.labels if (said := notation.stated(label))]
@@ -353,7 +354,7 @@ class _Reader:
         return Memory(
             id=name, summary=parts.summary, kind=kind, status=self.status(parts, role), topic=self.path, line=line,
             source_range=ranges, stated_by=by, date=max(dates, default=None),
-            query_hints=tuple(dict.fromkeys(hint for _, note in notes for hint in note.hints)),
+            query_hints=tuple(dict.fromkeys(hint for hints, _ in evidence for hint in hints)),
             quote=quotes[0] if quotes else "", superseded_by=parts.superseded_by,
             done=parts.checkbox in ("x", "X"), metadata=metadata,
         )
