@@ -58,7 +58,7 @@ def shown(value: Rate | Spread | None, *, interval: bool = True) -> str:
 
 
 def _short(value: float, digits: int = 3) -> str:
-    if value >= 1:
+    if value > 1 - 1e-9:
         return "1"
     return f"{min(value, 1 - 10**-digits):.{digits}f}".removeprefix("0")  # what is not all does not read as all
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,12 @@ from memoryfs.evaluate.golden import Question, language_of
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Every string inside a JSON value."""
+    """Every string inside a JSON value; a string that is JSON itself (a tool call's arguments) is opened too."""
     if isinstance(value, str):
         yield value
+        if value.startswith(("{", "[")):
+            with suppress(ValueError):
+                yield from strings(json.loads(value))
     elif isinstance(value, dict):
         for part in value.values():
             yield from strings(part)
