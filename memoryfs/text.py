@@ -219,7 +219,7 @@ def weighted_terms(text: str) -> list[tuple[str, float]]:
 
 
 @lru_cache(maxsize=1)
-def _STOP_STEMS() -> frozenset[str]:  # noqa: N802
+def _STOP_STEMS() -> frozenset[str]:
     return frozenset(_STOP_EN_SET | {stem(word) for word in _STOP_EN_SET})
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -218,7 +218,7 @@ class Index:
         report = self.guarded(lambda: run(self))
         if report.added or report.changed or report.removed:
             self._forget()
-        return report
+        return replace(report, notices=self.take_notices())
 
     def rebuild(self) -> SyncReport:
         """Drop everything, vectors too, and read every file again."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from memoryfs.topic import Topic
 
+_HEADING = re.compile(r"#{1,6}\s[^\n]*")
 _INHERITED = ("archived", "superseded", "conflicted")  # a topic's status that its active memories share
 
 
@@ -81,6 +83,8 @@ def rows_of(topic: Topic) -> list[Row]:
         text = "\n".join(_clean(t) for t in (memory.summary, " ".join(memory.query_hints), memory.quote) if t)
         rows.append(Row(memory.id, "memory", status, text, epoch(memory.date), importance, memory_to_json(memory)))
     for line, block in topic.prose:
+        if _HEADING.fullmatch(block.strip()):
+            continue  # it is in the topic's own row, or says nothing alone
         for start, end in cut(block):
             piece = _clean(block[start:end].strip())
             memory = Memory(

@@ -53,7 +53,7 @@ def run(index: Index) -> SyncReport:
             problems.extend(Problem(**p) for p in json.loads(old.error.lstrip("!")))
     return SyncReport(
         **counts, removed=len(gone), unchanged=len(seen) - sum(counts.values()) - len(failed),
-        problems=tuple(problems), notices=index.take_notices(), seconds=time.perf_counter() - begun,
+        problems=tuple(problems), seconds=time.perf_counter() - begun,
     )
 
 

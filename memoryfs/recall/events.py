@@ -74,8 +74,10 @@ def candidates(
     index.load_threads(numbers)
     held: dict[int, list[tuple[int, int]]] = {}  # doc → (term number, frequency)
     frequency: list[dict[int, int]] = []  # term number → thread → frequency
+    holders: list[int] = []  # term number → how many units hold it
     for number, term in enumerate(terms):
         by_thread: dict[int, int] = {}
+        holders.append(sum(1 for doc in term.postings if doc >> SHIFT))
         for doc, count in term.postings.items():
             thread = doc >> SHIFT
             if not thread:
@@ -87,7 +89,7 @@ def candidates(
         held = {doc: hits for doc, hits in held.items() if _before(index, doc, until)}
         similar = {doc: s for doc, s in similar.items() if _before(index, doc, until)}
         extra = {doc: s for doc, s in extra.items() if _before(index, doc, until)}
-    weights = [term.weight * idf(term.documents, units) for term in terms]
+    weights = [term.weight * idf(counts, units) for term, counts in zip(terms, holders, strict=True)]
     scores: dict[int, float] = {}
     lengths: dict[int, array] = {n: t.terms for n in numbers if (t := index.thread(n)) is not None}
     scale, base = K1 * B / average, K1 * (1 - B)
