@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 
 _FRACTION = re.compile(r"\.(\d{1,6})\d*")
 
@@ -22,7 +22,7 @@ def parse_time(text: str | None) -> datetime | None:
         value = datetime.fromisoformat(_FRACTION.sub(lambda m: "." + m[1].ljust(6, "0"), text.strip(), count=1))
     except ValueError:
         return None
-    return value if value.tzinfo else value.replace(tzinfo=timezone.utc)
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
 
 
 def local_day(text: str | None, zone: tzinfo | None = None) -> date | None:
