@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memoryfs.edits import Change
     from memoryfs.importers import ImportReport
     from memoryfs.models.protocols import Embedder, Generator
+    from memoryfs.notes import NotesReport
 
 Clock = Callable[[], datetime]
 GITIGNORE = "# derived; memoryfs rebuilds it\n.memoryfs/\n"
@@ -112,6 +113,14 @@ class MemoryStore:
         listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
         return import_paths(self.root, [Path(p) for p in listed], format=format, now=self.clock())
 
+    def import_notes(self, found: Iterable[tuple[Path, str]]) -> NotesReport:
+        """Copy other tools' notes, as `memoryfs.notes.find` names them, into topic files with their provenance."""
+        from memoryfs.notes import import_notes
+
+        report = import_notes(self.root, found, now=self.clock())
+        self.refresh()
+        return report
+
     def remember(
         self, text: str, *, topic: str | None = None, kind: str = "fact", source: str | SourceRange | None = None,
         actor: str = "person", hints: Sequence[str] = (),
@@ -148,6 +157,14 @@ class MemoryStore:
         from memoryfs import edits
 
         change = edits.move(self.root, self.config, memory_ref(ref), to=to, actor=actor, now=self.clock())
+        self.refresh()
+        return change
+
+    def resolve(self, review_id: str, choice: str, *, actor: str = "person") -> Change:
+        """Settle the open contradiction `r-…`: accept, reject or keep-both. Raises UsageError, NotFoundError."""
+        from memoryfs import edits
+
+        change = edits.resolve(self.root, self.config, review_id, choice, actor=actor, now=self.clock())
         self.refresh()
         return change
 

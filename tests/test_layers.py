@@ -19,8 +19,9 @@ LAYERS = [
     ["memoryfs.recall"],
     ["memoryfs.edits", "memoryfs.briefing"],
     ["memoryfs.briefing_cache"],
-    ["memoryfs.store"],
-    ["memoryfs.evaluate", "memoryfs.doctor", "memoryfs.exporters", "memoryfs.notes"],
+    ["memoryfs.exporters", "memoryfs.notes"],
+    ["memoryfs.reading", "memoryfs.store"],
+    ["memoryfs.evaluate", "memoryfs.doctor"],
     ["memoryfs.cli", "memoryfs.mcp_server", "memoryfs.harness"],
     ["organizer"],
 ]

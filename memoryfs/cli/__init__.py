@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("memoryfs.cli.doctor", "Check the store and say how to mend what is wrong."),
     "export": ("memoryfs.cli.export", "Write the store's memories in another tool's layout."),
     "eval": ("memoryfs.cli.eval_", "Measure recall on golden questions."),
+    "mcp": ("memoryfs.cli.mcp", "Serve the store to an agent over stdio (MCP)."),
     "models": ("memoryfs.cli.models", "List, fetch or check the local models."),
 }
 ENTRY_POINTS = "memoryfs.commands"
@@ -49,7 +50,7 @@ class LazyGroup(click.Group):
             from importlib import import_module
 
             module = import_module(COMMANDS[cmd_name][0])
-            command = getattr(module, cmd_name.rstrip("_") + "_command")
+            command = getattr(module, cmd_name + "_command")
         else:
             command = next((e.load() for e in _entry_points() if e.name == cmd_name), None)
         if command is not None:
