@@ -146,7 +146,7 @@ def _private_keys(text: str) -> Iterator[Span]:
             yield match.start(), stop, "private-key"
 
 
-_URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@\"'<>`]*:([^\s/@\"'<>`]+(?:/[^\s/@\"'<>`:]+)?)@(?=[\w\[.$%-])")
+_URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@\"'<>`\[]*:([^\s/@\"'<>`]+(?:/[^\s/@\"'<>`:]+)?)@(?=[\w\[.$%-])")
 
 
 def _in_urls(text: str) -> Iterator[Span]:
@@ -192,7 +192,7 @@ def _by_name(text: str) -> Iterator[Span]:
     for pattern in (_FLAG, _SPOKEN):
         for match in pattern.finditer(text):
             value = match[1].rstrip(".;)")
-            if not _placeholder(value) and not _expression(value) and _mixed(value):
+            if not _placeholder(value) and not _ACCESS.match(value) and _mixed(value):
                 yield match.start(1), match.start(1) + len(value), "password"
 
 
@@ -207,15 +207,17 @@ def _assigned(match: re.Match[str], group: str) -> bool:
     password = _kind(name) == "password"
     shouted = name.upper() == name and "=" in match["mark"]  # FOO_TOKEN=…
     tight = match["mark"] in ("=", ":")
-    if _placeholder(value) or value.lower() == name.lower():
+    if _placeholder(value) or value.lower() == name.lower() or _FILE.fullmatch(value):
         return False
     if group == "bare":
         value = value.rstrip(".:")
-        if match["after"] or _expression(value) or len(value) < 4:
+        if match["after"] or _ACCESS.match(value) or len(value) < 4:
             return False
         if shouted and tight:
             return password or not value.isdigit()
-        return len(value) >= 6 and _mixed(value)
+        if password and any(c.isdigit() for c in value) and not value.lower().startswith(("pass", "pwd")):
+            return len(value) >= 6 and _mixed(value)
+        return len(value) >= 6 and _mixed(value) and not _expression(value)
     if " " in value.strip():
         return shouted and tight and len(value.split()) <= 6
     if _expression(value) and not any(c.isdigit() for c in value):
@@ -234,7 +236,7 @@ def _mixed(value: str) -> bool:
     digits = sum(c.isdigit() for c in value)
     letters = sum(c.isalpha() for c in value)
     if digits and letters:
-        return bool(digits >= 2 or re.search(r"[^\w.-]", value) or len(value) >= 16) or len(value) <= 12
+        return True
     return letters > 0 and bool(re.search(r"[!@#%^&*+~?]", value)) and len(value) >= 8
 
 
@@ -254,6 +256,8 @@ def _placeholder(value: str) -> bool:
     return not value or len(set(value)) == 1 and len(value) > 3 and value[0] in "*xX.-_#0" or bool(_PLACEHOLDER.match(value))
 
 
+_FILE = re.compile(r"(?:[\w.~-]*/)+[\w.-]+\.\w{1,10}")  # a path with a suffix: where a secret is, not what it is
+_ACCESS = re.compile(r"&?[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]|[\[(])")  # an attribute, a call, an element
 _CODE = re.compile(r"(?:[A-Za-z_][\w]*)(?:(?:\.|->|::|\?\.)[A-Za-z_][\w]*)+\Z|[A-Za-z_]\w*\Z|&?[A-Za-z_]\w*[.\[(].*|[A-Za-z]+(?:[-/][A-Za-z]+)*\Z")
 
 

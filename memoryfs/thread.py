@@ -84,7 +84,7 @@ def thread_path(root: str | Path, thread: str) -> Path:
 def _lines(path: Path) -> Iterator[bytes]:
     if path.suffix != ".zst":
         with open(path, "rb") as handle:
-            yield from handle
+            yield from handle  # closed with the generator, which is meant
         return
     import io
 

@@ -119,7 +119,8 @@ class ThreadWriter:
 
     def lines(self) -> Iterator[bytes]:
         self._spool.seek(0)
-        yield from self._spool
+        for line in self._spool:  # `yield from` would close the file with a generator that is left early
+            yield line
 
     def close(self) -> None:
         self._spool.close()

@@ -12,6 +12,7 @@ from memoryfs.thread import EventDraft
 
 NAME = "chatgpt-md"
 _BREAK = re.compile(r'^<hr class="__chatgpt_plugin">\s*$')
+_BREAK_LINE = re.compile(_BREAK.pattern, re.M)
 _ROLE = re.compile(r"^(?:#{1,6} )?role::(user|assistant|system)\b.*$")
 _FIELD = re.compile(r"^(title|date created|model): *(.*?)\s*$")
 _DATE = re.compile(r"^\d{4}-\d{2}-\d{2}")
@@ -20,7 +21,7 @@ _SETTINGS = re.compile(r"^system_commands:", re.M)
 
 def sniff(text: str) -> bool:
     """Whether the note has the plug-in's turn breaks or settings."""
-    return '<hr class="__chatgpt_plugin">' in text or (text.startswith("---") and bool(_SETTINGS.search(text[:1000])))
+    return bool(_BREAK_LINE.search(text)) or (text.startswith("---") and bool(_SETTINGS.search(text[:1000])))
 
 
 def parse(path: Path, source: str) -> Iterator[Item]:

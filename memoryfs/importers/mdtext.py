@@ -44,9 +44,10 @@ def block(
     together from pieces of lines, and `parts` holds their offsets.
     """
     first, last = 0, len(lines)
-    while first < last and not lines[first][1].strip():
+    bare = (lambda text: text) if strip is None else strip
+    while first < last and not bare(lines[first][1].rstrip("\r\n")).strip():
         first += 1
-    while last > first and not lines[last - 1][1].strip():
+    while last > first and not bare(lines[last - 1][1].rstrip("\r\n")).strip():
         last -= 1
     if first == last:
         return None

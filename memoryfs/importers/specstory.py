@@ -29,6 +29,7 @@ _TOOL_END = "</details></tool-use>"
 _SUMMARY = re.compile(r"^<summary>.*</summary>\s*$")
 _PATH = re.compile(r"`([^`\n]+\.[\w]{1,8})`")
 _RULE = "---"
+_HARNESSES = {"codex cli": "codex", "cursor ide": "cursor"}
 
 
 def sniff(text: str) -> bool:
@@ -101,7 +102,7 @@ class _Reader:
     def _counts(self, turn: _Turn, key: bytes) -> bool:
         if not (self.tool or self.fence.mark or self.embeds):
             return True
-        if key in self.seen or (turn.time is None and (self.tool or self.fence.mark)):
+        if key in self.seen or (turn.time is None and not self.embeds):
             return False
         if turn.time and self.turn.time and turn.time < self.turn.time and not turn.side:
             return False
@@ -145,7 +146,7 @@ class _Reader:
     def _named(self, key: str, side: str, found: EventDraft, turn: _Turn) -> Turn:
         extra: dict[str, object] = {}
         if key not in self.started:
-            known = {"id": key, "harness": self.harness.lower().replace(" ", "-") or NAME, "partial": True,
+            known = {"id": key, "harness": _HARNESSES.get(self.harness.lower(), self.harness.lower().replace(" ", "-")) or NAME, "partial": True,
                      "model": turn.model, "date": (self.date or "")[:10], "parent": self.session if side else ""}
             extra = {"session": {k: v for k, v in known.items() if v}}
             self.started[key] = turn.model
