@@ -20,7 +20,7 @@ _BLANK = re.compile(r"[ \t\r\n\f\v\x1c-\x1f\x85\u2028\u2029]+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 ID = r"m-[0-9A-Za-z]+(?:-[0-9A-Za-z]+)*"
-_ANY_ID = re.compile(r"(?<!\S)\^([mr]-[0-9A-Za-z]+(?:-[0-9A-Za-z]+)*)")
+ANY_ID = re.compile(r"(?<!\S)\^([mr]-[0-9A-Za-z]+(?:-[0-9A-Za-z]+)*)")
 _REFERENCE = re.compile(r"\[\^([^\s\[\]]+)\]")
 _CHECKBOX = re.compile(r"\[(.)\](?:[ \t]+|$)")
 _POINTER = re.compile(rf"\[\[([^\[\]|#]*)#\^({ID})(?:\|[^\[\]]*)?\]\]")
@@ -81,7 +81,7 @@ def read_item(text: str, defined: Iterable[str] = ()) -> ItemText:
     joined = joined[checkbox.end():] if checkbox else joined
     masked = mask(joined)
     known = set(defined)
-    ids = list(_ANY_ID.finditer(masked))
+    ids = list(ANY_ID.finditer(masked))
     refs = [m for m in _REFERENCE.finditer(masked) if m[1] in known or is_source_label(m[1])]
     rest = _without(joined, [m.span() for m in (*ids, *refs)])
     gone = superseded = None
@@ -106,6 +106,16 @@ def read_item(text: str, defined: Iterable[str] = ()) -> ItemText:
         superseded_on=found[3] if found else None,
         other_ids=tuple(m[1] for m in ids[:-1] if m[1] != ids[-1][1]),
     )
+
+
+def raw_text(text: str, parts: ItemText) -> str:
+    """An item's words as written on one line: without checkbox, footnotes of `parts` and ids, escapes kept."""
+    joined = " ".join(line.strip() for line in text.split("\n")).strip()
+    box = _CHECKBOX.match(joined)
+    joined = joined[box.end():] if box else joined
+    masked = mask(joined)
+    refs = [m.span() for m in _REFERENCE.finditer(masked) if m[1] in parts.labels]
+    return _without(joined, [*refs, *(m.span() for m in ANY_ID.finditer(masked))])
 
 
 def _without(text: str, spans: list[tuple[int, int]]) -> str:

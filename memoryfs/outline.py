@@ -20,6 +20,7 @@ class Heading:
     title: str
     level: int
     start: int
+    end: int
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ class _Walk:
         self.notes: list[FootNote] = []
         self.blocks: list[tuple[int, int]] = []
         self.code: list[tuple[int, int]] = []
-        self.heading: tuple[int, int] | None = None
+        self.heading: tuple[int, int, int] | None = None
         self.leaf = ""
 
     def trim(self, start: int, end: int) -> int:
@@ -141,7 +142,7 @@ class _Walk:
             self.block(token)
             self.leaf = token.type
             if token.level == 0 and token.type == "heading_open":
-                self.heading = (int(token.tag[1]), token.map[0])
+                self.heading = (int(token.tag[1]), *token.map)
 
     def block(self, token: Any) -> None:
         if token.level == 0 and token.map and token.type != "hr":
@@ -176,15 +177,15 @@ class _Walk:
                 parent.children += [done.text or "", *done.children]
 
     def words(self, content: str, lines: Any) -> None:
-        start, end = lines
+        start = lines[0]
+        end = start + content.count("\n") + 1  # without the underline of a heading
         if self.leaf == "heading_open" and self.heading is not None and not self.stack:
-            level, start = self.heading
+            level, start, end = self.heading
             self.heading = None
-            self.headings.append(Heading(content.strip(), level, start))
+            self.headings.append(Heading(content.strip(), level, start, end))
             self.trail = (*(entry for entry in self.trail if entry[0] < level), (level, content.strip()))
         elif self.leaf == "paragraph_open" and not self.stack:
             if _TRAILING_ID.search(content):
-                end = self.trim(start, end)
                 self.items.append(Item(content, start, end, end, 0, self.trail, False, "paragraph",
                                        text_start=start, text_end=end))
         elif self.leaf in ("paragraph_open", "heading_open"):
@@ -193,12 +194,12 @@ class _Walk:
                 return
             direct = inner.type == "footnote_reference" or inner is self.stack[-1]
             if inner.text is None and direct:
-                inner.text, inner.text_start, inner.text_end = content.strip(), start, self.trim(start, end)
+                inner.text, inner.text_start, inner.text_end = content.strip(), start, end
             elif inner.type == "footnote_reference":
                 inner.text += "\n" + content.strip()
             elif direct and _TRAILING_ID.search(content) and not _TRAILING_ID.search(inner.text or "") and inner.text:
                 inner.text += "\n" + content.strip()
-                inner.text_start, inner.text_end = start, self.trim(start, end)
+                inner.text_start, inner.text_end = start, end
             else:
                 self.other(content)
         else:

@@ -70,6 +70,7 @@ class Topic:
     text: str
     meta: Mapping[str, Any]
     front: FrontMatter
+    shape: Outline
     memories: tuple[Memory, ...]
     items: tuple[Item, ...]
     sections: tuple[Section, ...]
@@ -277,7 +278,7 @@ class _Reader:
         if self.front.kind == "unclosed":
             writable = False
         return Topic(
-            path=self.path, text=self.text, meta=self.front.values, front=self.front,
+            path=self.path, text=self.text, meta=self.front.values, front=self.front, shape=self.shape,
             memories=tuple(memory for memory, _ in ordered), items=tuple(item for _, item in ordered),
             sections=self.sections(), reviews=tuple(review for review, _ in self.reviews),
             review_items=tuple(item for _, item in self.reviews), definitions=definitions,
@@ -391,14 +392,15 @@ class _Reader:
 
     def _canonical(self, start: int) -> bool:
         """True for the headings that are the format's own, which say nothing."""
-        return any(h.start == start and _role(h.title) for h in self.shape.headings)
+        return any(h.start == start and role_of(h.title) for h in self.shape.headings)
 
 
 def section_role(trail: tuple[tuple[int, str], ...]) -> str:
     """The nearest enclosing section that means something: `facts` … `needs review`, `history`; or ""."""
-    return next((role for _, title in reversed(trail) if (role := _role(title))), "")
+    return next((role for _, title in reversed(trail) if (role := role_of(title))), "")
 
 
-def _role(title: str) -> str:
+def role_of(title: str) -> str:
+    """What a heading's title makes of its section: a key of `KIND_OF_SECTION`, `REVIEW`, `HISTORY`, or ""."""
     name = title.strip().rstrip(":").strip().casefold()
     return name if name in KIND_OF_SECTION or name in (REVIEW, HISTORY) else ""
