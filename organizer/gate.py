@@ -19,7 +19,7 @@ from organizer.nouns import Candidate
 FILE = Path(__file__).resolve().parent / "data" / "gate.json"
 
 # Exact values that are worth keeping by themselves: a person cannot guess them and a search will ask for them.
-HARD_VALUES = frozenset({"regex", "sql", "command", "env", "port", "url", "version", "email"})
+HARD_VALUES = frozenset({"regex", "sql", "command", "env", "port", "version", "email"})
 
 
 @dataclass(frozen=True)

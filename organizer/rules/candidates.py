@@ -22,6 +22,7 @@ from organizer.rules.features import Context, context_of, features, words
 from organizer.rules.sentences import Unit, units
 
 SUMMARY_CHARS = 320
+REACH = 6  # events
 SHORT_ANSWER = 40  # words: a user's message up to this long may be an answer to the assistant's question
 
 # A sentence that shows one of these is never learned, whoever says it.
@@ -111,20 +112,24 @@ def summary_of(unit: Unit, shown: frozenset[str], said: str | None, zone: str | 
 
 
 def source_of(events: Sequence[Event], at: int, shown: frozenset[str]) -> SourceRange:
-    """The event itself; with the message that it answers, where it is a short or pointing reply to the other side."""
+    """The event with what it rests on: up to `REACH` events before it in the same turn for what the assistant found out, the
+    message that it answers for a short or pointing reply of the user."""
     event = events[at]
     start = event.index
-    brief = event.role == "user" and words(event.text[:2000]) <= SHORT_ANSWER
-    if brief or "vague" in shown:
-        for before in range(at - 1, max(at - 6, -1), -1):
+    if event.role == "assistant":
+        for before in range(at - 1, max(at - REACH, 0) - 1, -1):
             other = events[before]
-            if other.metadata.get("skip"):
-                continue
-            if other.kind == "message" and other.role != event.role and event.index - other.index <= 5:
-                if event.role == "assistant" or other.text.rstrip()[-200:].find("?") >= 0 or "vague" in shown:
+            if other.role == "user" and other.kind == "message" and not other.metadata.get("skip"):
+                if "vague" in shown or before == at - 1:
                     start = other.index
                 break
-            if event.role == "user":
+            if not other.metadata.get("skip"):
+                start = other.index
+    elif words(event.text[:2000]) <= SHORT_ANSWER or "vague" in shown:
+        for before in range(at - 1, max(at - REACH, 0) - 1, -1):
+            other = events[before]
+            if readable(other):
+                start = other.index if other.role == "assistant" else start
                 break
     return SourceRange(event.thread, start, event.index)
 

@@ -24,13 +24,7 @@ _PARTICLE = re.compile(
 )
 _NAMES = re.compile(r"(?<=[a-z,;:)] )(?:(?:Mr|Ms|Mrs|Dr)\.? )?[A-Z][a-z]{2,20}(?: [A-Z][a-z]{2,20}){0,2}\b|\b[A-Z]{2,8}s?\b|\b[A-Z][a-z]+[A-Z]\w*\b")
 _COMMON = frozenset(
-    "use used using now also just only like make makes made need needs want wants should must always never will would can could "
-    "does don doesn didn get gets got set sets one two first last new old when where which while since because instead rather "
-    "than then there their they them this that these those with without from into onto over under about after before again "
-    "any all both each every some more most other same such very still already yet even ever thing things way ways let "
-    "look looks see show shows say says said run runs add added adds change changed fix fixed update updated file files code "
-    "line lines function work works working right wrong good sure yes not nor but and for its our your his her are was were has "
-    "have had been being is be do it we you i a an the of to in on at by or as if so up out off no ok okay".split()
+    ["use", "used", "using", "now", "also", "just", "only", "like", "make", "makes", "made", "need", "needs", "want", "wants", "should", "must", "always", "never", "will", "would", "can", "could", "does", "don", "doesn", "didn", "get", "gets", "got", "set", "sets", "one", "two", "first", "last", "new", "old", "when", "where", "which", "while", "since", "because", "instead", "rather", "than", "then", "there", "their", "they", "them", "this", "that", "these", "those", "with", "without", "from", "into", "onto", "over", "under", "about", "after", "before", "again", "any", "all", "both", "each", "every", "some", "more", "most", "other", "same", "such", "very", "still", "already", "yet", "even", "ever", "thing", "things", "way", "ways", "let", "look", "looks", "see", "show", "shows", "say", "says", "said", "run", "runs", "add", "added", "adds", "change", "changed", "fix", "fixed", "update", "updated", "file", "files", "code", "line", "lines", "function", "work", "works", "working", "right", "wrong", "good", "sure", "yes", "not", "nor", "but", "and", "for", "its", "our", "your", "his", "her", "are", "was", "were", "has", "have", "had", "been", "being", "is", "be", "do", "it", "we", "you", "i", "a", "an", "the", "of", "to", "in", "on", "at", "by", "or", "as", "if", "so", "up", "out", "off", "no", "ok", "okay"]
 )
 _KIND_ORDER = {
     k: i for i, k in enumerate(
