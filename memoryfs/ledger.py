@@ -23,6 +23,7 @@ FILE = "ledger.jsonl"
 ACTORS = ("person", "organizer", "agent")
 ACTIONS = (
     "add", "adopt", "edit", "reinforce", "supersede", "withdraw", "move", "conflict", "resolve", "restore",
+    "organize", "import",  # about a session (its thread, how far) and a note (whence), not about a memory: no id
 )
 _FIELDS = ("time", "actor", "action", "id", "topic", "text", "kind", "source", "why")
 
@@ -73,6 +74,7 @@ class Known:
     withdrawn_by: str = ""  # the actor who withdrew it
     moved_from: str = ""  # set while the last entry about it is a move
     time: str = ""
+    text_hash: str = ""  # of a purged text: SHA-256 of its `text_key`
 
     @property
     def key(self) -> str:
@@ -177,6 +179,8 @@ def _fold(known: dict[str, Any], entry: Entry) -> None:
         known["kind"] = entry.kind
     if entry.text:
         known["text"] = entry.text
+    if digest := _text(extra.get("text_sha256")):
+        known["text_hash"] = digest
     if entry.source:
         known["sources"] = known["sources"] + tuple(s for s in entry.source if s not in known["sources"])
     if isinstance(extra.get("done"), bool):
@@ -214,7 +218,7 @@ def state(entries: Iterable[Entry]) -> dict[str, Known]:
         if known is None:
             known = folded[entry.id] = {
                 "topic": "", "text": "", "kind": "fact", "status": "active", "stated_by": "organizer", "sources": (),
-                "done": False, "superseded_by": "", "withdrawn_by": "", "moved_from": "", "time": "",
+                "done": False, "superseded_by": "", "withdrawn_by": "", "moved_from": "", "time": "", "text_hash": "",
             }
         _fold(known, entry)
     return {id: Known(id=id, **known) for id, known in folded.items()}

@@ -106,7 +106,7 @@ def _doubt(memory: Memory) -> str:
 
 def _topic_line(section: str, topic: Topic, scale: _Scale) -> Line:
     title = topic.title or topic.path.rpartition("/")[2].removesuffix(".md")
-    about = topic.summary or next((m.summary for m in topic.memories if m.status in _CURRENT), "")
+    about = topic.summary or next((m.summary for m in topic.memories if m.status in _CURRENT and m.kind != "instruction"), "")
     open_reviews = any(not review.ticked for review in topic.reviews)
     return _line(
         section, f"{title}: {about}" if about else title, topic.path, tail=" (needs review)" if open_reviews else "",

@@ -121,7 +121,7 @@ def _inserted(last: list[str], old: list[str]) -> list[str]:
         elif kind in ("insert", "replace"):
             in_notes = first_note <= a and (a < after_notes or a == b == after_notes)
             chunk = old[c:d] if in_notes else [
-                line for line in old[c:d] if not (_loose(line) in ours or _GIT.match(line))
+                line for line in old[c:d] if not (_loose(line) in ours or _GIT.match(_bare(line)))
             ]
             if in_notes:
                 words += chunk

@@ -1,0 +1,68 @@
+"""In: a topic as it stands now and the steps wanted. Out: the topic with them taken; what is done already is not done twice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from memoryfs import topic_edit
+from memoryfs.edits.plan import Step
+from memoryfs.errors import MemoryfsError
+from memoryfs.notation import fold
+from memoryfs.topic import Topic
+
+
+def take_steps(
+    topic: Topic, steps: Iterable[Step], *, day: str, refused: dict[Step, MemoryfsError] | None = None
+) -> Topic:
+    """Takes `steps` one after the other; `day` is the ISO 8601 date of marks that are written.
+
+    A step whose line is gone meanwhile changes nothing. One that cannot be taken without harm raises
+    UnwritableFileError, or, with `refused`, is noted there, and the others are taken.
+    """
+    for step in steps:
+        try:
+            topic = _take(topic, step, day)
+        except MemoryfsError as error:
+            if refused is None:
+                raise
+            refused[step] = error
+    return topic
+
+
+def _take(topic: Topic, step: Step, day: str) -> Topic:
+    if step.kind == "adopt":
+        return _adopt(topic, step, day)
+    if step.kind == "unreview":
+        return topic_edit.remove_review(topic, step.id) if any(r.id == step.id for r in topic.reviews) else topic
+    memory = next((m for m in topic.memories if m.id == step.id), None)
+    if memory is None:
+        return topic
+    if step.kind == "person":
+        said = any(label.startswith("person:") for label in memory.metadata.get("labels", ()))
+        return topic if said else topic_edit.add_statement(topic, step.id, by="person", date=day)
+    if step.kind == "withdraw":
+        return topic_edit.withdraw(topic, step.id)
+    if step.kind == "strike":
+        return _retire(topic, step.id) if memory.metadata.get("struck") else topic
+    if step.kind == "supersede":
+        return topic if memory.status == "superseded" else topic_edit.supersede(topic, step.id, by=step.by, on=day)
+    raise ValueError(f"unknown step {step.kind}")
+
+
+def _adopt(topic: Topic, step: Step, day: str) -> Topic:
+    bare = next(
+        (m for m in topic.memories if not m.metadata.get("adopted", True) and fold(m.summary) == fold(step.text)), None
+    )
+    if bare is None:
+        return topic
+    return topic_edit.set_id(topic, bare.line, step.id, source_label=None if step.by == "keep" else f"person:{day}")
+
+
+def _retire(topic: Topic, memory_id: str) -> Topic:
+    """Moves what a person struck out to History; a line with other words beside the struck ones stays as they left it."""
+    item = next(i for m, i in zip(topic.memories, topic.items, strict=True) if m.id == memory_id)
+    beside = re.sub(r"~~.+?~~|\[\^[^\]]*\]|(?:^|\s)\^[mr]-[\w-]+|\A\s*\[.\]", "", item.text, flags=re.DOTALL)
+    if re.search(r"\w", beside):
+        return topic
+    return topic_edit.transfer(topic, topic_edit.withdraw(topic, memory_id), memory_id)[1]

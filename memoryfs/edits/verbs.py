@@ -1,0 +1,226 @@
+"""In: a wish (remember, forget, move, resolve a review) and who has it. Out: the topic files changed and the ledger told.
+
+Files first, then the ledger, but for a move: see `memoryfs.ledger` for why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+
+from memoryfs import ledger, topic_edit
+from memoryfs.config import Config
+from memoryfs.edits.diff import CURRENT, Place, settle
+from memoryfs.edits.load import load_topics
+from memoryfs.edits.plan import Change, Step
+from memoryfs.edits.steps import take_steps
+from memoryfs.edits.tombstones import Tombstones
+from memoryfs.edits.write import edit_topic, read_topic
+from memoryfs.errors import NotFoundError, UnwritableFileError, UsageError
+from memoryfs.files import BRIEFING, raw_ids, topic_paths
+from memoryfs.ledger import Entry, Known
+from memoryfs.model import Memory
+from memoryfs.textfile import inside
+from memoryfs.topic import Topic, memory_id
+
+CHOICES = ("accept", "reject", "keep-both")
+
+
+def topic_path(root: Path, name: str, config: Config) -> str:
+    """`name` as the relative path of a topic file: `.md` added, checked to be a place for one.
+
+    Raises UsageError for our own files and folders, OutsideStoreError for what leads out of the store.
+    """
+    clean = name.strip().removeprefix("./")
+    clean = clean if clean.lower().endswith(".md") else f"{clean}.md"
+    inside(root, clean, follow_links_outside=config.follow_links_outside)
+    parts = PurePosixPath(clean.replace("\\", "/")).parts
+    if parts[0] in ("threads", "archive") or clean.casefold() == BRIEFING.casefold() or any(
+        part.startswith(".") or any(ord(char) < 32 for char in part) for part in parts
+    ):
+        raise UsageError(f"{name!r} is not a place for a topic", remedy="Name a file such as projects/x.md.")
+    return "/".join(parts)
+
+
+def _state(root: Path) -> dict[str, Known]:
+    return ledger.state(ledger.read(root)[0])
+
+
+def _stamp(now: datetime) -> str:
+    return now.isoformat(timespec="seconds")
+
+
+def remember(
+    root: Path, config: Config, memory: Memory, *, actor: str, now: datetime, topic_title: str = "", why: str = ""
+) -> Change:
+    """Writes `memory` into the topic file `memory.topic`, made if need be, titled `topic_title`.
+
+    What is known already is not written twice (`exists`). What was withdrawn is brought back for a person (`restore`)
+    and not for anyone else (`ignored`). Raises UsageError, OutsideStoreError, UnwritableFileError, ReadOnlyError.
+    """
+    path = topic_path(root, memory.topic, config)
+    known = _state(root)
+    same = _standing(root, config, known, memory.summary, path)
+    if same:
+        return Change("exists", same.id, same.topic, same.summary)
+    grave = Tombstones(known).find(memory.summary, memory.source_range)
+    if grave and actor != "person":
+        return Change("ignored", grave.id, grave.topic, "it was withdrawn; only a person brings it back")
+    restored = grave is not None and grave.key == ledger.text_key(memory.summary)
+    id = grave.id if restored and grave else _free_id(memory, path, known)
+    new = replace(memory, id=id, topic=path, stated_by=actor, date=memory.date or now.date().isoformat())
+    title = topic_title or PurePosixPath(path).stem.replace("-", " ")
+
+    def add(topic: Topic) -> Topic:
+        return topic if any(m.id == id for m in topic.memories) else topic_edit.add_memory(topic, new)
+
+    edit_topic(
+        root, path, add, config=config,
+        create=lambda: topic_edit.new_topic(path, title=title, created_at=now.date().isoformat()),
+    )
+    action = "restore" if restored else "add"
+    ledger.append(root, (Entry(
+        _stamp(now), actor, action, id, path, new.summary, new.kind, tuple(r.label for r in new.source_range), why,
+        {"stated_by": actor} | ({"done": True} if new.done else {}),
+    ),))
+    return Change(action, id, path, new.summary)
+
+
+def _standing(root: Path, config: Config, known: Mapping[str, Known], text: str, path: str) -> Memory | None:
+    """A current memory with the same words, in the topic itself or where the ledger knows it."""
+    key = ledger.text_key(text)
+    paths = [path, *sorted({k.topic for k in known.values() if k.status in CURRENT and k.key == key} - {path})]
+    for place in paths:
+        try:
+            topic, _ = read_topic(root, place, config)
+        except NotFoundError:
+            continue
+        for memory in topic.memories:
+            if memory.status in CURRENT and ledger.text_key(memory.summary) == key:
+                return memory
+    return None
+
+
+def _free_id(memory: Memory, path: str, known: Mapping[str, Known]) -> str:
+    id, number = memory.id or memory_id(memory.summary, path), 1
+    while id in known:
+        number += 1
+        id = memory_id(memory.summary, f"{path}#{number}")
+    return id
+
+
+def _find(root: Path, config: Config, id: str, known: Mapping[str, Known]) -> list[str]:
+    """The topic files that hold the memory; the ledger's place is tried first. Raises NotFoundError with look-alikes."""
+    first = known[id].topic if id in known else ""
+    paths = list(topic_paths(root, config))
+    paths.sort(key=lambda path: path != first)
+    found = [path for path in paths if id in raw_ids(root / path)]
+    found = [path for path in found if any(m.id == id for m in read_topic(root, path, config)[0].memories)]
+    if found:
+        return found
+    from difflib import get_close_matches
+
+    near = get_close_matches(id, [k.id for k in known.values() if k.status != "withdrawn"], n=3, cutoff=0.6)
+    gone = " (it was withdrawn)" if id in known and known[id].status == "withdrawn" else ""
+    close = f"Did you mean {', '.join(f'^{n}' for n in near)}?" if near and not gone else None
+    raise NotFoundError(f"^{id}{gone}", remedy=close)
+
+
+def forget(root: Path, config: Config, id: str, *, actor: str, now: datetime, purge: bool = False, why: str = "") -> Change:
+    """Withdraws a memory: it leaves its file and never comes back from the same or an equivalent source.
+
+    With `purge` its words leave the ledger too, only a hash stays; this also works on what was withdrawn before.
+    Raises NotFoundError, UnwritableFileError, ReadOnlyError.
+    """
+    known = _state(root)
+    if purge and id in known and known[id].status == "withdrawn":
+        ledger.purge(root, id)
+        return Change("withdraw", id, known[id].topic, "purged")
+    entries: list[Entry] = []
+    for path in _find(root, config, id, known):
+        topic, _ = read_topic(root, path, config)
+        memory = next(m for m in topic.memories if m.id == id)
+        reviews = tuple(r.id for r in topic.reviews if id in r.memory_ids)
+        steps = (*(Step("unreview", r) for r in reviews), Step("withdraw", id))
+        edit_topic(root, path, lambda t, s=steps: take_steps(t, s, day=now.date().isoformat()), config=config)
+        sources = known[id].sources if id in known else tuple(r.label for r in memory.source_range)
+        entries.append(Entry(_stamp(now), actor, "withdraw", id, path, memory.summary, memory.kind, sources, why))
+        entries += [
+            Entry(_stamp(now), actor, "resolve", r, path, why=f"^{id} was withdrawn", extra={"choice": "withdrawn"})
+            for r in reviews
+        ]
+    ledger.append(root, entries)
+    if purge:
+        ledger.purge(root, id)
+    return Change("withdraw", id, entries[0].topic, "purged" if purge else entries[0].text)
+
+
+def move(root: Path, config: Config, id: str, to: str, *, actor: str, now: datetime, topic_title: str = "") -> Change:
+    """Moves a memory, with its footnotes, to the topic file `to`, made if need be; id and history stay.
+
+    Raises NotFoundError, UsageError, OutsideStoreError, UnwritableFileError, ReadOnlyError.
+    """
+    path = topic_path(root, to, config)
+    known = _state(root)
+    source = _find(root, config, id, known)[0]
+    if source == path:
+        return Change("nothing", id, path, "it stands there already")
+    topic, _ = read_topic(root, source, config)
+    for place in (source, path):
+        _must_be_writable(root, config, place)
+    memory = next(m for m in topic.memories if m.id == id)
+    title = topic_title or PurePosixPath(path).stem.replace("-", " ")
+    ledger.append(root, (Entry(_stamp(now), actor, "move", id, path, extra={"from": source}),))
+
+    def add(target: Topic) -> Topic:
+        if any(m.id == id for m in target.memories):
+            return target
+        return topic_edit.transfer(topic, target, id)[1]
+
+    edit_topic(
+        root, path, add, config=config,
+        create=lambda: topic_edit.new_topic(path, title=title, created_at=now.date().isoformat()),
+    )
+    edit_topic(root, source, lambda t: take_steps(t, (Step("withdraw", id),), day=""), config=config)
+    return Change("move", id, path, f"from {source}: {memory.summary}")
+
+
+def _must_be_writable(root: Path, config: Config, path: str) -> None:
+    try:
+        topic, _ = read_topic(root, path, config)
+    except NotFoundError:
+        return
+    if not topic.writable:
+        reason = next((p.message for p in topic.problems if p.severity == "error"), "it is damaged")
+        raise UnwritableFileError(path, reason)
+
+
+def resolve(root: Path, config: Config, review_id: str, choice: str, *, actor: str, now: datetime) -> Change:
+    """Resolves a line under *Needs review*: `accept` keeps the newest statement, `reject` the oldest, `keep-both` both.
+
+    What is not kept moves to History with a pointer. Raises UsageError, NotFoundError, UnwritableFileError.
+    """
+    if choice not in CHOICES:
+        raise UsageError(f"{choice!r} is not a choice", remedy=f"Choices: {', '.join(CHOICES)}.")
+    topics = load_topics(root, config)
+    found = next(((p, r) for p, t in sorted(topics.items()) for r in t.reviews if r.id == review_id), None)
+    if found is None:
+        raise NotFoundError(f"the review ^{review_id}", remedy="`memoryfs review` lists what is open.")
+    path, review = found
+    places: dict[str, Place] = {}
+    for place, topic in sorted(topics.items()):
+        for memory in topic.memories:
+            if memory.id in review.memory_ids:
+                places.setdefault(memory.id, (place, memory))
+    entries, steps = settle(review, path, places, choice, _stamp(now), actor, why="by command")
+    for place in steps:
+        _must_be_writable(root, config, place)
+    # The line itself goes last, so that a kill before it leaves a review that can be resolved again.
+    for place in sorted(steps, key=lambda p: (p == path, p)):
+        edit_topic(
+            root, place, lambda t, s=steps[place]: take_steps(t, s, day=now.date().isoformat()), config=config
+        )
+    ledger.append(root, entries)
+    return Change("resolve", review_id, path, choice)
