@@ -56,13 +56,15 @@ class FootNote:
 
 @dataclass(frozen=True)
 class Outline:
-    """`blocks` are the line ranges of top-level blocks, lists cut into their items, without footnotes; `code` those of code."""
+    """`blocks` are the line ranges of top-level blocks, lists cut into their items, without footnotes; `code` those of code;
+    `open_fence` is the line of a code fence that is never closed, so that the rest of the file is code."""
 
     headings: tuple[Heading, ...]
     items: tuple[Item, ...]
     notes: tuple[FootNote, ...]
     blocks: tuple[tuple[int, int], ...]
     code: tuple[tuple[int, int], ...]
+    open_fence: int | None = None
 
 
 @lru_cache(maxsize=1)
@@ -103,7 +105,7 @@ def outline(text: str) -> Outline:
     for token in _markdown().parse(text):
         walk.token(token)
     return Outline(tuple(walk.headings), tuple(sorted(walk.items, key=lambda i: (i.start, i.depth))),
-                   tuple(walk.notes), tuple(walk.blocks), tuple(walk.code))
+                   tuple(walk.notes), tuple(walk.blocks), tuple(walk.code), walk.open_fence)
 
 
 class _Walk:
@@ -118,6 +120,7 @@ class _Walk:
         self.code: list[tuple[int, int]] = []
         self.heading: tuple[int, int, int] | None = None
         self.leaf = ""
+        self.open_fence: int | None = None
 
     def trim(self, start: int, end: int) -> int:
         while end > start + 1 and not self.lines[min(end, len(self.lines)) - 1].strip(" \t>"):
@@ -136,6 +139,11 @@ class _Walk:
         elif token.type in ("fence", "code_block", "html_block"):
             if token.type != "html_block":
                 self.code.append(tuple(token.map))
+            if token.type == "fence" and token.level == 0:
+                start, end = token.map
+                last = self.lines[min(end, len(self.lines)) - 1].strip()
+                if end - start < 2 or len(last) < len(token.markup) or last.strip(token.markup[0]):
+                    self.open_fence = start
             self.block(token)
             self.other(token.content)
         elif token.nesting >= 0 and token.map:

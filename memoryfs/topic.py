@@ -184,18 +184,17 @@ def parse(data: bytes, path: str = "") -> Topic:
         lines[0] = lines[0].removeprefix("\ufeff")
     front = frontmatter.read(lines, path)
     problems += front.problems
-    body = list(lines)
+    body = [line.rstrip("\r\n") + "\n" for line in lines]  # one kind of line end: CR and LF of two lines must not melt
     if front.has_block:
-        body[:front.end] = [_end_of(line) for line in lines[:front.end]]
+        body[:front.end] = ["\n"] * front.end
     shape = outline("".join(body))
     problems += _conflict_markers(body, shape, path)
     if front.kind == "yaml":
         problems += _second_block(body, front.end, path)
+    if shape.open_fence is not None:
+        problems.append(Problem(path, "a code fence is never closed; all that follows is code", "Close it.",
+                                shape.open_fence + 1, severity="warning"))
     return _Reader(path, text, lines, front, shape, problems).topic()
-
-
-def _end_of(line: str) -> str:
-    return line[len(line.rstrip("\r\n")):]
 
 
 def _damage(data: bytes, text: str, path: str) -> list[Problem]:

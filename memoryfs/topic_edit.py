@@ -98,7 +98,7 @@ def _add(topic: Topic, memory: Memory, notes: Mapping[str, Note], section: str |
     for label, note in notes.items():
         shared = any(label in known.metadata["labels"] for known in topic.memories)
         new = _read(new, set_note(new, label, memory.id, note, shared=shared))
-    made = _find(new, memory.id)[0]
+    made = _made(new, memory.id)[0]
     same = (made.summary == notation.fold(memory.summary) and set(notes) == set(made.metadata["labels"])
             and made.done == (memory.done and bool(box)) and (made.status == "superseded") == gone)
     return _checked(topic, new, {memory.id}, visible=same)
@@ -152,7 +152,7 @@ def transfer(source: Topic, target: Topic, memory_id: str) -> tuple[Topic, Topic
     shorter = withdraw(source, memory_id)
     longer = _add(target, memory, notes, None)
     if children:
-        place = _find(longer, memory_id)[1]
+        place = _made(longer, memory_id)[1]
         grown = _read(longer, insert(longer.lines, place.end, [bare(line) for line in children]))
         longer = _checked(longer, grown, {memory_id}, visible=bool(grown.memories))
     return shorter, longer
@@ -174,8 +174,8 @@ def supersede(topic: Topic, memory_id: str, *, by: str, on: str) -> Topic:
     new = _read(topic, add_item(between, HISTORY, text))
     children = [bare(line) for line in moved[item.own_end - item.start:] if line.strip()]
     if children:
-        new = _read(topic, insert(new.lines, _find(new, memory_id)[1].end, children))
-    made = _find(new, memory_id)[0]
+        new = _read(topic, insert(new.lines, _made(new, memory_id)[1].end, children))
+    made = _made(new, memory_id)[0]
     shown = made.status == "superseded" and made.superseded_by == by.rpartition("^")[2] and made.summary == memory.summary
     return _checked(topic, new, {memory_id}, visible=shown)
 
@@ -212,7 +212,7 @@ def _cite(topic: Topic, memory_id: str, label: str, note: Note) -> Topic:
         new = _read(topic, edit_text(topic, item, lambda raw, masked: append_marks(raw, masked, [f"[^{label}]"])))
     shared = any(label in known.metadata["labels"] for known in topic.memories if known.id != memory_id)
     new = _read(topic, set_note(new, label, memory_id, note, shared=shared))
-    made = _find(new, memory_id)[0]
+    made = _made(new, memory_id)[0]
     return _checked(topic, new, {memory_id}, visible=made.summary == memory.summary and label in made.metadata["labels"])
 
 
@@ -252,7 +252,7 @@ def set_id(topic: Topic, line: int, memory_id: str, *, source_label: str | None 
             note = _stated_note(source_label) if notation.stated(source_label) else Note()
         shared = any(source_label in known.metadata["labels"] for known in topic.memories)
         new = _read(topic, set_note(new, source_label, memory_id, note, shared=shared))
-    made = _find(new, memory_id)[0]
+    made = _made(new, memory_id)[0]
     return _checked(topic, new, {memory_id, memory.id}, visible=made.summary == memory.summary and made.kind == memory.kind)
 
 
@@ -356,6 +356,14 @@ def _find(topic: Topic, memory_id: str) -> tuple[Memory, Item]:
     raise NotFoundError(f"^{memory_id} in {topic.path}")
 
 
+def _made(topic: Topic, memory_id: str) -> tuple[Memory, Item]:
+    """What an edit should have left in the file."""
+    try:
+        return _find(topic, memory_id)
+    except NotFoundError:
+        raise UnwritableFileError(topic.path, _why(topic, "what is added would not read as a memory there")) from None
+
+
 def _find_review(topic: Topic, review_id: str) -> Item:
     for review, item in zip(topic.reviews, topic.review_items, strict=True):
         if review.id == review_id:
@@ -372,28 +380,40 @@ def _checked(old: Topic, new: Topic, touched: set[str], *, visible: bool, meta: 
     same = (
         visible and new.writable
         and (not meta or new.meta == old.meta)
-        and _memories(old, touched) == _memories(new, touched)
+        and _memories(old, touched, meta) == _memories(new, touched, meta)
         and _reviews(old, touched) == _reviews(new, touched)
         and Counter(_words(text) for _, text in old.prose) == Counter(_words(text) for _, text in new.prose)
     )
     if not same:
-        raise UnwritableFileError(old.path, "the change would damage its other parts, or not show")
+        raise UnwritableFileError(old.path, _why(new, "the change would damage its other parts, or not show"))
     return new
+
+
+def _why(topic: Topic, otherwise: str) -> str:
+    """The first trouble of the text that the edit made, with its line."""
+    trouble = [p for p in topic.problems if p.severity == "error"] or [
+        p for p in topic.problems if topic.shape.open_fence is not None and p.line == topic.shape.open_fence + 1]
+    return f"line {trouble[0].line}: {trouble[0].message}" if trouble else otherwise
 
 
 def _words(text: str) -> str:
     return "\n".join(line.rstrip() for line in re.split(r"\r\n|\n|\r", text))
 
 
-def _memories(topic: Topic, touched: set[str]) -> Counter[Any]:
-    """What the memories say, without where they stand. A review makes a memory conflicted without touching it."""
+def _memories(topic: Topic, touched: set[str], meta: bool) -> Counter[Any]:
+    """What the memories say, without where they stand. A review makes a memory conflicted without touching it.
+
+    The front matter's status and source ranges hold for all of them: when it is what changes (`meta` False), both are
+    left out.
+    """
     out: Counter[Any] = Counter()
     for memory in topic.memories:
         if memory.id in touched:
             continue
         status = "active" if memory.status == "conflicted" and topic.status != "conflicted" else memory.status
         named = memory.id if memory.metadata.get("adopted", True) else ""
-        out[repr(replace(memory, id=named, line=0, status=status))] += 1
+        plain = replace(memory, id=named, line=0, status=status)
+        out[repr(plain if meta else replace(plain, status="", source_range=(), date=None))] += 1
     return out
 
 

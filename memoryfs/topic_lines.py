@@ -36,6 +36,8 @@ def line_end(lines: Sequence[str], at: int) -> str:
 def insert(lines: Sequence[str], at: int, new: Sequence[str]) -> list[str]:
     """Puts `new` (without ends) before line `at`; a last line without an end stays one without an end."""
     end = line_end(lines, at)
+    if end == "\r" and at < len(lines) and lines[at].startswith("\n"):
+        end = "\r\n"  # the two would melt into one line end
     out = list(lines)
     added = [text + end for text in new]
     if at == len(out) and out and bare(out[-1]) == out[-1] and added:
