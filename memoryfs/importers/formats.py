@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memoryfs.importers import aider, chatgpt_md, claude_code, codex, messages, notes, opencode, opencode_md, specstory
+from memoryfs.importers import (
+    aider, chatgpt_md, claude_code, codex, console_md, messages, notes, opencode, opencode_md, specstory,
+)
 from memoryfs.importers.base import Item, encoding_of
 
 HEAD = 1 << 16  # bytes looked at to recognise a format
@@ -49,6 +51,7 @@ FORMATS: tuple[Format, ...] = (
     Format("opencode-md", lambda h: opencode_md.sniff(h.text), opencode_md.parse, 1),
     Format("aider", lambda h: aider.sniff(h.text), aider.parse),
     Format("chatgpt-md", lambda h: chatgpt_md.sniff(h.text), chatgpt_md.parse),
+    Format("console", lambda h: h.markdown and console_md.sniff(h.text), console_md.parse),
     Format("notes", lambda h: h.markdown and not h.binary, notes.parse, 3),
 )
 BY_NAME = {f.name: f for f in FORMATS}
