@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memoryfs.text import normalise, stem
+from organizer import words as lists
 
 _TOKEN = re.compile(
     r"[a-z0-9_$@#~./\\][a-z0-9_$@#~./\\:+*%'-]*"  # Latin words, numbers, identifiers, paths, URLs
@@ -29,27 +30,9 @@ _HANGUL = re.compile(r"^[\uac00-\ud7af]+$")
 _PARTICLE = re.compile(r"(?:에서는|으로는|에서|으로|부터|까지|에게|한테|이나|이며|은|는|이|가|을|를|에|의|로|도|만|와|과)$")
 _VALUE = re.compile(r"\d|[/_$@#\\]|\w[.:=]\w|--?\w+-")
 
-STOP = frozenset(
-    "a an the this that these those it its is are was were be been being am do does did has have had will would shall "
-    "should can could may might must of to in on at by for from with as and or but so then than into over per via "
-    "there here we i you he she they our your their my me us them please also just only now really very already "
-    "which who what when where how all any each some"
-    .split()
-)
+STOP = lists.listed("stop")
 # Words whose presence on one side alone changes what is said.
-_SCOPE = frozenset(
-    "production prod staging dev development test testing tests local locally remote ci windows linux macos mac darwin "
-    "ios android monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays "
-    "saturdays sundays weekend weekends weekday weekdays daily weekly monthly nightly morning evening january february "
-    "march april june july august september october november december user users admin admins teacher teachers student "
-    "students guest guests staff only except unless before after until during always never sometimes all some most none "
-    "min max minimum maximum least most first last read write input output client server public private old new "
-    "left right upper lower up down start stop begin end open close push pull merge rebase frontend backend "
-    "increase decrease inbound outbound import export upload download uploads downloads inside outside internal external "
-    "本番 開発 検証 毎日 毎週 月曜 火曜 水曜 木曜 金曜 土曜 日曜 先生 生徒 教師 以前 以後 以上 以下 未満 前 後 だけ のみ "
-    "운영 개발 매일 매주 월요일 화요일 수요일 목요일 금요일 토요일 일요일 교사 학생 이전 이후 이상 이하 "
-    "生产 开发 测试 每天 每周 周一 周二 周三 周四 周五 周六 周日 老师 学生 之前 之后".split()
-)
+_SCOPE = lists.listed("scope")
 # A word that denies another: both reduce to the second, the first with its sign turned.
 _ANTONYM = {
     "forbidden": "allowed", "disallowed": "allowed", "denied": "allowed", "prohibited": "allowed", "banned": "allowed",
@@ -76,6 +59,12 @@ _CONTRAST = re.compile(
     r"|(?P<d>[\w./@$:-]+?)(?:이|가)?\s*(?:아니라|아닌|대신)"
     r"|(?:不再(?:使用|用)?|不要(?:使用|用)?|而不是|代替|取代)\s*(?P<e>[\w./@$:-]+)",
     re.IGNORECASE,
+)
+# What only announces the statement that follows: "The key insight was that …", "Root cause: …".
+_LEAD = re.compile(
+    r"^\W*(?:(?:the |an? )?(?:key |main |real |actual |important |root |pre-existing |additional |another )*"
+    r"(?:insight|point|finding|cause|problem|issue|reason|bug|improvement|note|result|conclusion|answer|fix|solution|decision|correction|update)s?"
+    r"(?: here)?(?:\s*:\s*|\s+(?:is|was)\s+(?:that\s+)?)|(?:so|also|now|and|note that|it turns out that|basically|actually)[,:]?\s+)+"
 )
 # The speaker says that something is different from now on, or that what was said was wrong.
 _CHANGE_CUE = re.compile(
@@ -156,7 +145,7 @@ def _names(text: str) -> frozenset[str]:
 @lru_cache(maxsize=65536)
 def analyse(text: str) -> Statement:
     """The comparable form of one sentence or short paragraph; deterministic and independent of locale."""
-    folded = fold(text)
+    folded = _LEAD.sub("", fold(text), count=1)
     raw = _words(folded)
     negative = bool(_NEGATION.search(folded))
     words: list[str] = []
@@ -232,19 +221,17 @@ def contradiction(old: Statement, new: Statement) -> Contradiction | None:
     if not shared or old.key == new.key:
         return None
     if not old.negated:
+        turned_away = contrasted(old.text)
         for phrase in contrasted(new.text):
-            if _contains(old.words, phrase) and _contrast_fits(old, new, shared, phrase):
+            if phrase not in turned_away and _contains(old.words, phrase) and _contrast_fits(old, new, shared, phrase):
                 return Contradiction("contrast", " ".join(phrase))
     if old.negated != new.negated:
         return _opposite(old, new, shared)
     return _value_slot(old, new)
 
 
-_CHANGE = frozenset(
-    "instead actually anymore now longer correction changed change switched switch updated update more again back "
-    "from onwards today sorry wrong".split()
-)
-_CHANGE_WORDS = _CHANGE | frozenset(map(stem, _CHANGE)) | frozenset("이제 앞으로 더 이상 もう 今後 变更 変更 변경 다시 また".split())
+_CHANGE = lists.listed("change")
+_CHANGE_WORDS = _CHANGE | frozenset(map(stem, _CHANGE))
 
 
 def _contains(words: tuple[str, ...], phrase: tuple[str, ...]) -> bool:

@@ -53,7 +53,7 @@ class Known:
         self._by_key: dict[str, list[str]] = defaultdict(list)
         self._by_word: dict[str, list[str]] = defaultdict(list)
         self._by_source: dict[tuple[str, str], list[str]] = defaultdict(list)
-        self._similarity = similarity
+        self.similarity = similarity
         for memory in memories:
             self.add(memory)
 
@@ -132,7 +132,7 @@ class Known:
         for memory, other in self.near(statement):
             if memory.status not in statuses:
                 continue
-            score = likeness(other, statement, self._similarity)
+            score = likeness(other, statement, self.similarity)
             if score <= 0.0:
                 continue
             difference = why_different(other, statement)

@@ -11,11 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memoryfs.model import Event
+from memoryfs.model import Event, Memory, SourceRange
 from memoryfs.render import one_line
+from memoryfs.text import is_stopword
 from memoryfs.textfile import slug
 from organizer.dates import parse_time
-from organizer.nouns import Candidate
+from organizer.topics import terms
 
 FOLDER = "episodes"
 LINE = 200  # characters of a line's text
@@ -37,10 +38,10 @@ _TRIVIAL = re.compile(r"^(?:y(?:es|ep|eah)?|no(?:pe)?|ok(?:ay)?|sure|go|thanks?|
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A line of the page: the words, the event they stand in, and the memory they became, if any."""
+    """A line of the page: the words, the events they stand in (`128` or `128-131`), and the memory they became, if any."""
 
     text: str
-    index: int
+    place: str
     memory: str = ""
 
 
@@ -58,7 +59,7 @@ def heard(event: Event) -> bool:
     return event.kind == "message" and not event.metadata.get("skip") and event.role in ("user", "assistant") and bool(event.text.strip())
 
 
-def title_of(events: Iterable[Event]) -> str:
+def title_of(events: Sequence[Event]) -> str:
     """The first thing that was asked, shortened to a title; a title that the transcript carries comes first."""
     first = ""
     for event in events:
@@ -68,7 +69,11 @@ def title_of(events: Iterable[Event]) -> str:
             return _cut_at_word(given, TITLE)
         if not first and event.role == "user" and heard(event) and not _TRIVIAL.match(event.text.strip()):
             first = event.text
-    return _short_title(first) if first else ""
+    title = _short_title(first) if first else ""
+    if len(set(terms(title))) < 2:  # "Commit this, then let's do the other bit": the commit says more
+        committed = next(iter(_commits(events)), None)
+        return _cut_at_word(committed.text.removeprefix("Committed: "), TITLE) if committed else title
+    return title
 
 
 def _short_title(text: str) -> str:
@@ -93,7 +98,7 @@ def _cut_at_word(text: str, width: int) -> str:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"[*_`#>]+", " ", text).strip()
+    return re.sub(r"[*`#>]+|(?<!\w)_+|_+(?!\w)", " ", text).strip()
 
 
 def page_path(thread: str, title: str, date: str | None) -> str:
@@ -101,18 +106,20 @@ def page_path(thread: str, title: str, date: str | None) -> str:
     day = date or "undated"
     year = day[:4] if date else "undated"
     short = thread.rsplit("-", 1)[-1].replace("~", "-")
-    name = slug(" ".join(re.findall(r"\w+", title)[:8]) or "session", max_bytes=60)
+    words = re.findall(r"[^\W_]+(?:['\u2019]\w+)?", title)
+    telling = [w for w in words if not is_stopword(w.casefold()) and "'" not in w] or words
+    name = slug(" ".join(telling[:7]) or "session", max_bytes=56)
     return f"{FOLDER}/{year}/{day}-{name}-{short}.md"
 
 
 def build(
-    thread: str, events: Sequence[Event], kept: Sequence[tuple[Candidate, str, str]], *, repo: str = "",
-    harness: str = "", path: str = "", link: str = "",
+    thread: str, events: Sequence[Event], kept: Sequence[Memory], *, repo: str = "", harness: str = "", path: str = "",
+    link: str = "",
 ) -> Episode | None:
     """The page of a session; None if nobody asked anything in it.
 
-    `kept` holds (candidate, memory id, topic path) of what was learned; `path` keeps an earlier page's place; `link`
-    is the thread file's path relative to the store.
+    `kept` are the memories that came from it; `path` keeps an earlier page's place; `link` is the thread file's path
+    relative to the store.
     """
     asked = [e for e in events if e.role == "user" and heard(e)]
     if not asked:
@@ -123,9 +130,9 @@ def build(
     date = first[:10] if first else None
     sections = (
         ("Asked", _asked(asked)),
-        ("Done", [*_commits(events), *_learned(kept, ("event",), DONE)][:DONE] or _closing(events)),
-        ("Decided", _learned(kept, ("instruction", "fact"), DECIDED)),
-        ("Left open", _learned(kept, ("task",), OPEN)),
+        ("Done", [*_commits(events), *_learned(thread, kept, ("event",), DONE)][:DONE] or _closing(events)),
+        ("Decided", _learned(thread, kept, ("instruction", "fact"), DECIDED)),
+        ("Left open", _learned(thread, kept, ("task",), OPEN)),
     )
     place = path or page_path(thread, title, date)
     lines = [*_head(thread, title, date, last, events, repo, harness), "", f"# {_safe(title)}", ""]
@@ -159,7 +166,7 @@ def _head(
 
 def _line(thread: str, told: Told) -> str:
     link = f" → {told.memory}" if told.memory else ""
-    return f"- {_safe(told.text)} `{thread}:{told.index}`{link}"
+    return f"- {_safe(told.text)} `{thread}:{told.place}`{link}"
 
 
 def _safe(text: str) -> str:
@@ -171,15 +178,15 @@ def _asked(asked: Sequence[Event]) -> list[Told]:
     told: list[Told] = []
     for event in asked:
         text = event.text.strip()
-        if _TRIVIAL.match(text):
+        if _TRIVIAL.match(text) or (len(text) < 60 and len(set(terms(text))) < 2 and len(asked) > 3):
             continue
         plan = _PLAN.search(text[:400])
         if plan and plan.start() < 120:
-            told.append(Told(f"{text[: plan.start()].strip()} {plan['title']}".strip(), event.index))
+            told.append(Told(f"{text[: plan.start()].strip()} {plan['title']}".strip(), str(event.index)))
             continue
         lead = next((s for s in _SENTENCE_END.split(text) if len(s.strip()) >= 8), text)
         rest = text[text.find(lead) + len(lead) :].strip()
-        told.append(Told(lead.strip() + (" …" if rest and len(lead) < LINE - 2 else ""), event.index))
+        told.append(Told(lead.strip() + (" …" if rest and len(lead) < LINE - 2 else ""), str(event.index)))
     if len(told) > ASKED:
         half = ASKED // 2
         told = [*told[:half], *told[-(ASKED - half) :]]
@@ -193,15 +200,28 @@ def _commits(events: Iterable[Event]) -> list[Told]:
             match = _COMMIT.search(event.text)
             if match:
                 text = (match["heredoc"] or match["plain"]).strip().rstrip("\\")
-                told.setdefault(text, Told(f"Committed: {text}", event.index))
+                told.setdefault(text, Told(f"Committed: {text}", str(event.index)))
     return list(told.values())[:8]
 
 
-def _learned(kept: Sequence[tuple[Candidate, str, str]], kinds: tuple[str, ...], limit: int) -> list[Told]:
-    chosen = [(c, i, t) for c, i, t in kept if c.kind in kinds]
-    best = sorted(chosen, key=lambda k: (k[0].stated_by != "user", -k[0].score, k[0].event_index))[:limit]
-    best.sort(key=lambda k: (k[0].event_index, k[0].quote_start))
-    return [Told(c.summary, c.event_index, f"[[{t.removesuffix('.md')}#^{i}]]" if i else "") for c, i, t in best]
+def _learned(thread: str, kept: Sequence[Memory], kinds: tuple[str, ...], limit: int) -> list[Told]:
+    chosen = []
+    for memory in kept:
+        ranges = [r for r in memory.source_range if r.thread == thread]
+        if memory.kind in kinds and ranges and not memory.done:
+            chosen.append((not said_by_user(memory), ranges[0].start, ranges[0], memory))
+    best = sorted(chosen, key=lambda c: (c[0], c[1], c[3].id))[:limit]
+    best.sort(key=lambda c: (c[1], c[3].id))
+    return [Told(m.summary, _place(r), f"[[{m.topic.removesuffix('.md')}#^{m.id}]]") for _, _, r, m in best]
+
+
+def said_by_user(memory: Memory) -> bool:
+    """Whether a user of the session said it, or a person wrote it."""
+    return bool({memory.stated_by, memory.metadata.get("said_by"), memory.metadata.get("role")} & {"person", "user"})
+
+
+def _place(found: SourceRange) -> str:
+    return str(found.start) if found.start == found.end else f"{found.start}-{found.end}"
 
 
 def _closing(events: Sequence[Event]) -> list[Told]:
@@ -209,7 +229,7 @@ def _closing(events: Sequence[Event]) -> list[Told]:
     for event in reversed(events):
         if event.role == "assistant" and heard(event):
             lines = [s.strip() for s in _SENTENCE_END.split(event.text) if len(s.strip()) >= 20 and not s.lstrip().startswith(("|", "```"))]
-            return [Told(_plain(s).lstrip("- "), event.index) for s in lines[:3]]
+            return [Told(_plain(s).lstrip("- "), str(event.index)) for s in lines[:3]]
     return []
 
 

@@ -8,8 +8,7 @@ that returns after it was replaced (A, B, A) is a new memory that replaces B in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 
 from memoryfs.model import Memory, SourceRange
 from memoryfs.text import similarity_key
@@ -40,12 +39,12 @@ def decide(
     if seen is not None:
         return Decision("ignore", candidate, seen.id, "learned from this source before")
     match = known.find(candidate.summary)
-    if match.memory is not None and match.outcome in (EXACT, POSSIBLE):
-        if _compatible(candidate, match.memory) and _one_scope(scope_of(match.memory.topic), scope):
-            if any(_covers(r, candidate.source) for r in match.memory.source_range):
-                return Decision("ignore", candidate, match.memory.id, "learned from this source before")
-            why = "same statement" if match.outcome == EXACT else f"same statement in other words ({match.score:.2f})"
-            return Decision("reinforce", candidate, match.memory.id, why)
+    same = match.memory if match.outcome in (EXACT, POSSIBLE) else None
+    if same is not None and _compatible(candidate, same) and _one_scope(scope_of(same.topic), scope):
+        if any(_covers(r, candidate.source) for r in same.source_range):
+            return Decision("ignore", candidate, same.id, "learned from this source before")
+        why = "same statement" if match.outcome == EXACT else f"same statement in other words ({match.score:.2f})"
+        return Decision("reinforce", candidate, same.id, why)
     if candidate.gate == "inbox":
         return Decision("inbox", candidate, None, ", ".join(candidate.why) or "not certain enough to keep")
     rival = _rival(candidate, known, scope_of, scope)
@@ -122,11 +121,6 @@ def _shared(a: Statement, b: Statement) -> float:
     return len(a.content & b.content) / max(1, len(a.content | b.content))
 
 
-def chain(decisions: Mapping[str, Decision]) -> list[str]:
-    """Ids that a set of decisions supersedes, in the order in which they were decided."""
-    return [d.target_id for d in decisions.values() if d.action == "supersede" and d.target_id]
-
-
 def as_memory(candidate: Candidate, memory_id: str, topic: str, *, status: str = "active") -> Memory:
     """The memory that a candidate becomes in `topic`; its date is the day it was said."""
     return Memory(
@@ -143,8 +137,3 @@ def as_memory(candidate: Candidate, memory_id: str, topic: str, *, status: str =
         quote=candidate.quote,
         metadata={"said_by": candidate.stated_by},
     )
-
-
-def with_source(memory: Memory, source: SourceRange) -> Memory:
-    """The memory with one source more."""
-    return replace(memory, source_range=(*memory.source_range, source))

@@ -7,18 +7,20 @@ summary is the topic's weightiest statement, verbatim; tags and hints are words 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memoryfs.model import Memory, SourceRange
 from memoryfs.render import one_line
+from memoryfs.text import is_stopword
+from organizer import words as lists
 from organizer.topics import terms, written
 
 if TYPE_CHECKING:
     from memoryfs.topic import Topic
 
 MAX_TAGS = 6
-MAX_HINTS = 24
+MAX_HINTS = 20
 MAX_RANGES = 40
 NEIGHBOURS = 12  # events between two ranges of one thread that are told as one range in the front matter
 SUMMARY = 180  # characters
@@ -27,34 +29,50 @@ _CURRENT = ("active", "conflicted")
 
 
 def refreshed(
-    topic: Topic, repo: str, names: Sequence[str], kept: frozenset[str], *, touched: bool
+    topic: Topic, repo: str, names: Sequence[str], own: Mapping[str, Any]
 ) -> tuple[Topic, dict[str, Any]]:
     """The topic with its front matter refreshed, and the keys that changed with their new values.
 
-    `names` are the words that named a new topic, `kept` the keys that a person set. Nothing changes unless `touched`.
+    `names` are the words that named a new topic, `own` the values that the organizer wrote there last: a key that reads
+    otherwise now is a person's, and a topic without any is wholly a person's; both stay as they are.
     """
     from memoryfs import topic_edit
 
-    if not touched:
+    if not own:
         return topic, {}
     current = [m for m in topic.memories if m.status in _CURRENT]
-    wanted: dict[str, Any] = {}
-    if repo and "metadata" not in topic.meta:
-        wanted["metadata"] = {"repo": repo}
-    wanted["summary"] = summary_of(current)
-    wanted["tags"] = tags_of(current, names, repo)
-    wanted["query_hints"] = hints_of(current)
-    wanted["source_range"] = [r.to_dict() for r in merged(r for m in topic.memories for r in m.source_range)]
-    newest = max((m.date for m in topic.memories if m.date), default="")
-    if newest > str(topic.meta.get("updated_at") or ""):
-        wanted["updated_at"] = newest
+    tags = tags_of(current, names or topic.tags[:1], repo)
+    wanted: dict[str, Any] = {
+        "summary": summary_of(current),
+        "tags": tags,
+        "retrieve_when": asked_about(tags),
+        "query_hints": hints_of(current),
+        "metadata": {"repo": repo} if repo else None,
+        "source_range": [r.to_dict() for r in merged(r for m in topic.memories for r in m.source_range)],
+        "updated_at": max([str(topic.meta.get("updated_at") or ""), *(m.date for m in topic.memories if m.date)]),
+    }
     changed: dict[str, Any] = {}
     for key, value in wanted.items():
-        if key in kept or not value or topic.meta.get(key) == value:
+        ours = _plain(own[key]) == _plain(topic.meta.get(key)) if key in own else key not in topic.meta
+        if not value or not ours or _plain(value) == _plain(topic.meta.get(key)):
             continue
         topic = topic_edit.set_meta(topic, key, value)
         changed[key] = topic.meta.get(key)
     return topic, changed
+
+
+def _plain(value: Any) -> Any:
+    """Values as front matter reads them back: scalars as text."""
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return "" if value is None else str(value)
+
+
+def asked_about(tags: Sequence[str]) -> str:
+    """When to come back to a topic, in words."""
+    return "asked about " + ", ".join(tags) if tags else ""
 
 
 def summary_of(memories: Sequence[Memory]) -> str:
@@ -95,10 +113,15 @@ def hints_of(memories: Sequence[Memory]) -> list[str]:
     order: dict[str, int] = {}
     counts: Counter[str] = Counter()
     for memory in memories:
-        for hint in dict.fromkeys(h.strip() for h in memory.query_hints if h.strip()):
+        for hint in dict.fromkeys(h.strip() for h in memory.query_hints if _telling(h.strip())):
             order.setdefault(hint, len(order))
             counts[hint] += 1
     return sorted(order, key=lambda h: (-counts[h], order[h]))[:MAX_HINTS]
+
+
+def _telling(hint: str) -> bool:
+    folded = hint.casefold()
+    return len(folded) > 2 and folded not in lists.generic() and not is_stopword(folded)
 
 
 def merged(ranges: Iterable[SourceRange]) -> list[SourceRange]:

@@ -77,6 +77,7 @@ class RunReport:
     generator: str = ""
     embedder: str = ""
     tokens: int = 0
+    judged: int = 0
     imported: dict[str, int] = field(default_factory=dict)
     unchanged: int = 0
     adopted: list[Mapping[str, Any]] = field(default_factory=list)
@@ -125,6 +126,7 @@ class RunReport:
         return {
             "store": self.store, "started": self.started, "seconds": round(self.seconds, 3), "dry_run": self.dry_run,
             "exit_code": self.exit_code, "generator": self.generator, "embedder": self.embedder, "tokens": self.tokens,
+            "judged_by_model": self.judged,
             "imported": self.imported, "unchanged_sessions": self.unchanged, "counts": self.counts(),
             "kept_by": self.share(), "dropped_because": self.dropped_because(), "stopped": self.stopped,
             "briefing": {"bytes": self.briefing_bytes, "changed": self.briefing_changed},
@@ -155,15 +157,18 @@ class RunReport:
             lines.append(told)
         share = self.share()
         if share:
-            model = f"{self.generator}: " if self.generator else "no model: "
-            lines.append(model + ", ".join(f"{n} by {'rules' if who == 'rules' else who}" for who, n in share.items())
-                         + (f", {self.tokens:,} tokens" if self.tokens else ""))
+            lines.append("proposed by " + ", ".join(f"{who}: {n}" for who, n in share.items()) + "; " + self._model_part())
         if self.briefing_bytes:
             lines.append(f"MEMORY.md: {self.briefing_bytes:,} bytes" + ("" if self.briefing_changed else ", unchanged"))
         if self.stopped:
             lines.append(f"stopped: {self.stopped}")
         lines += self.notices
         return lines
+
+    def _model_part(self) -> str:
+        if not self.generator:
+            return "no generator"
+        return f"{self.generator} judged {self.judged} lines in {self.tokens:,} tokens"
 
     def _detail(self) -> list[str]:
         lines: list[str] = []

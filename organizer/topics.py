@@ -13,10 +13,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from memoryfs.text import is_stopword, normalise, stem
 from memoryfs.textfile import slug
+from organizer import words as lists
 from organizer.nouns import Candidate
+from organizer.rules import hints
 
 JOIN = 0.34  # share of a statement's term weight found in a topic's words from which it belongs there
 NEAREST = 0.20  # ... from which a statement that opens no topic of its own still goes to the nearest
@@ -29,28 +32,8 @@ _WORD = re.compile(
 )
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _KO_TAIL = re.compile("(?:에서|에게|으로|라고|까지|부터|처럼|보다|하고|은|는|이|가|을|를|의|에|도|만|로|와|과)$")
-GENERIC = frozenset(
-    """file files code test tests testing function functions method methods change changes changed fix fixed fixes error errors
-    add added adds use used uses using run runs running check checks work works working make makes made need needs new old
-    want wants look looks line lines way thing things case cases time times value values name names type types call calls
-    called set sets get gets return returns create creates created update updates updated remove removed issue issues problem
-    problems bug bugs user users data first last next now instead already still also back out can could would should will
-    implement implementation implemented class variable variables string strings number numbers option options default true
-    false null none good right wrong yes no please thanks plan step steps review comment comments question answer example
-    details description summary note notes path paths dir directory folder command commands message messages show shows shown
-    write writes read reads start started end ended open close point points current currently existing different same full
-    really actually only both one two three four five let lets see seems like just more most less least however because
-    since while when where what which who why how any some all each every other another there here main src lib cmd internal
-    pkg app com www http https org net json yaml toml html css txt log go py js ts tsx jsx rs java md sh ok done todo via etc
-    possible better best simple simply directly handle handles handling support supports supported pass passes passing fail fails
-    failing failed build builds project repository repo branch commit commits version feature logic result results output input
-    added-by before after without within should be able sure maybe think know mean means understand explain tell ask asked
-    变更 问题 可以 需要 使用 现在 文件 代码 确认 追加 修正 確認 変更 使用 必要 場合 対応 実装 追加 処理 問題 今回 作成 更新 수정 추가 확인 변경 사용 파일 코드 필요
-    ファイル コード テスト エラー ユーザー データ""".split()
-)
-
 _EVERYWHERE = re.compile(
-    r"\b(?:always|never|from now on|in general|by default|every time|whenever|remember to|prefer|preference|"
+    r"\b(?:always|never|from now on|in general|every time|whenever|remember to|prefer|preference|"
     r"don'?t ever|as a rule|my style|i like|i hate|i want you to|avoid)\b"
     r"|いつも|必ず|今後|常に|絶対|好み|항상|앞으로|반드시|절대|선호|总是|永远|以后|今后|务必|偏好",
     re.IGNORECASE,
@@ -89,6 +72,10 @@ _PROCEDURE = re.compile(
 )
 
 
+# Exact values that tie a wish to one project.
+_OF_ONE_PROJECT = frozenset({"path", "identifier", "env", "hash", "sql", "regex"})
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A topic file: relative path, title, and whether it is to be made. `terms` are the words that name it."""
@@ -120,11 +107,14 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a session is about: its repository's name ("" outside of one), its title, and its users' words."""
+    """What a session is about: its repository's name ("" outside of one), its title, its users' words, the names of its
+    git branch and of the files it dealt with, most often first."""
 
     repo: str = ""
     title: str = ""
     text: str = ""
+    branch: str = ""
+    files: tuple[str, ...] = ()
 
 
 def terms(text: str) -> list[str]:
@@ -138,14 +128,14 @@ def written(text: str) -> Iterable[tuple[str, str]]:
         word = match[0]
         if not word.isascii():
             shown = _KO_TAIL.sub("", word) if "\uac00" <= word[0] <= "\ud7a3" else word
-            if len(shown) > 1 and shown not in GENERIC and not is_stopword(shown):
+            if len(shown) > 1 and shown not in lists.generic() and not is_stopword(shown):
                 yield normalise(shown), shown
             continue
         for atom in re.split(r"[._/-]", word):
             pieces = _CAMEL.findall(atom) if not atom.islower() else [atom]
             for piece in pieces if len(pieces) <= 6 else ():
                 folded = piece.lower()
-                if len(folded) < 3 or folded in GENERIC or is_stopword(folded) or folded.isdigit():
+                if len(folded) < 3 or folded in lists.generic() or is_stopword(folded) or folded.isdigit():
                     continue
                 yield stem(folded), folded
 
@@ -164,8 +154,8 @@ class Frequency:
         self._counts.update(set(terms(text)))
 
     def weight(self, term: str) -> float:
-        """ln(1 + N / (n + ½)), the usual inverse document frequency, never below ln 1.5."""
-        return math.log(1.0 + max(self.total, 1) / (self._counts[term] + 0.5))
+        """ln((N + 1) / (n + ½)), an inverse document frequency that falls to almost nothing for words that are everywhere."""
+        return max(0.05, math.log((self.total + 1.0) / (self._counts[term] + 0.5)))
 
 
 def fits(text: str, shelf: Shelf, frequency: Frequency) -> float:
@@ -182,9 +172,9 @@ def category_of(candidate: Candidate, about: About, categories: Sequence[str]) -
     text = f"{candidate.summary} {candidate.quote}"
     kinds = {v.kind for v in candidate.values}
     choice = "projects" if about.repo else {"task": "tasks", "instruction": "preferences"}.get(candidate.kind, "notes")
-    if candidate.kind == "instruction" and candidate.stated_by == "user":
-        if _EVERYWHERE.search(text) and not kinds & {"path", "identifier", "env", "hash", "sql", "regex"}:
-            choice = "preferences"
+    by_user = candidate.kind == "instruction" and candidate.stated_by == "user"
+    if by_user and _EVERYWHERE.search(text) and not kinds & _OF_ONE_PROJECT:
+        choice = "preferences"
     if candidate.kind == "fact":
         if "email" in kinds or _CONTACT.search(candidate.summary):
             choice = "contacts" if _CONTACT.search(candidate.summary) else choice
@@ -256,7 +246,7 @@ def _preference_page(candidate: Candidate) -> Place:
 def _page_of(category: str, about: About) -> Place:
     """The category's page for the repository, or its general one."""
     if about.repo:
-        title = about.repo if category == "projects" else f"{about.repo}: {category}"
+        title = about.repo if category == "projects" else f"{about.repo} · {category}"
         return Place(f"{category}/{slug(about.repo)}.md", title, True)
     return Place(f"{category}/general.md", f"General {category}", True)
 
@@ -265,41 +255,61 @@ def _own_topic(left: Sequence[Candidate], about: About, category: str, frequency
     names = subject(left, about, frequency)
     if not names:
         return _page_of(category, about)
-    spoken = " and ".join([" ".join(names[:1]), " ".join(names[1:2])]) if len(names) > 1 else names[0]
-    title = f"{about.repo}: {spoken}" if about.repo else spoken[:1].upper() + spoken[1:]
+    spoken = ", ".join(names)
+    title = f"{about.repo} · {spoken}" if about.repo else spoken[:1].upper() + spoken[1:]
     name = slug("-".join(filter(None, (about.repo, *names))), max_bytes=60)
     return Place(f"{category}/{name}.md", title, True, tuple(names))
 
 
 def subject(candidates: Sequence[Candidate], about: About, frequency: Frequency, limit: int = 2) -> list[str]:
-    """The one or two words or word pairs that set these statements apart, most telling first, as they are written."""
+    """The one or two words or word pairs that set these statements apart, most telling first, as they are written.
+
+    Words that also name a file of the session or its branch count more: they are what the project itself calls things.
+    """
     repo = set(terms(about.repo))
     score: Counter[str] = Counter()
     pairs: Counter[tuple[str, str]] = Counter()
     shown: dict[str, Counter[str]] = {}
-    sources = [(c.summary, 2.0) for c in candidates] + [(about.title, 3.0), (about.text, 0.5)]
+    branch = about.branch.rpartition("/")[2]  # what stands before is a person's or a kind's name
+    sources = [(c.summary, 2) for c in candidates] + [(about.title, 3), (about.text, 1), (branch, 2)]
     for text, times in sources:
         listed = [(k, d) for k, d in written(text) if k not in repo]
         for key, display in listed:
             shown.setdefault(key, Counter())[display] += 1
         for key in {k for k, _ in listed}:
-            score[key] += times  # type: ignore[assignment]
-        pairs.update({(a[0], b[0]) for a, b in zip(listed, listed[1:], strict=False) if a[0] != b[0]})
-    for key in score:
-        score[key] *= frequency.weight(key)  # type: ignore[assignment]
-    ranked = sorted(score, key=lambda k: (-score[k], k))[:8]
+            score[key] += times
+        pairs.update({(a[0], b[0]) for a, b in pairwise(listed) if a[0] != b[0]})
+    named = {t for f in about.files for t in terms(f.rsplit("/", 2)[-1])} | set(terms(branch))
+    weight = {
+        k: n * frequency.weight(k) * (2.0 if k in named else 1.0) * (0.4 if _ACTION.search(_display(shown[k])) else 1.0)
+        for k, n in score.items()
+    }
+    within = Counter(k for c in candidates for k in set(terms(c.summary)))
+    often = max(2, len(candidates) // 4)
+    ranked = sorted((k for k in weight if within[k] >= 2), key=lambda k: (-weight[k], k))[:8]
+    ranked = ranked or sorted(weight, key=lambda k: (-weight[k], k))[:1]
     names: list[str] = []
     used: set[str] = set()
     for key in ranked:
-        if key in used or len(names) == limit or (names and score[key] < score[ranked[0]] * 0.5):
+        if key in used or len(names) == limit or (
+            names and (weight[key] < weight[ranked[0]] * 0.5 or within[key] < often)
+        ):
             continue
         group = [key]
-        best = max(((n, p) for p, n in pairs.items() if key in p and n >= 3 and not used & set(p)), default=None)
-        if best and score[next(k for k in best[1] if k != key)] >= score[key] * 0.4:
-            group = list(best[1])
+        near = sorted((-n, p) for p, n in pairs.items() if key in p and n >= 3 and not used & set(p))
+        if near and not names:
+            other = next(k for k in near[0][1] if k != key)
+            if weight[other] >= weight[key] * 0.4:
+                group = list(near[0][1])
         used.update(group)
         names.append(" ".join(_display(shown[k]) for k in group))
+        if len(group) > 1:
+            break
     return names
+
+
+# Forms of verbs and other words that say what was done, not what it was done to.
+_ACTION = re.compile(r"(?:ing|ed|ly|able|ize|ise)$|^(?:include|exist|invoke|construct|handle|replace|contain|display|print|ask|say|find|give|keep)s?$")
 
 
 def _display(forms: Counter[str]) -> str:
@@ -320,11 +330,4 @@ def _settled(place: Place, shelves: Mapping[str, Shelf], max_bytes: int) -> Plac
 
 def repository(cwd: str | None) -> str:
     """The name of the repository a session ran in, from its directory: worktrees and dated copies count as the one."""
-    if not cwd:
-        return ""
-    parts = [p for p in re.split(r"[/\\]", re.split(r"[/\\]\.?worktrees?[/\\]", cwd)[0]) if p]
-    while parts and parts[-1].lower() in ("src", "lib", "cmd", "packages", "apps", "tests", "test", "docs", "scripts"):
-        parts.pop()
-    if len(parts) < 2 or (len(parts) == 2 and parts[0] in ("home", "Users")) or parts[-1] in ("tmp", "root"):
-        return ""
-    return re.sub(r"^\d{4}-?\d{2}-?\d{2}[-_]", "", parts[-1])
+    return re.sub(r"^\d{4}-?\d{2}-?\d{2}[-_]", "", hints.repository(cwd))

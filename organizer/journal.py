@@ -1,0 +1,105 @@
+"""In: the plan of one session, before it is written. Out: a file from which a killed run is completed by the next one.
+
+`.memoryfs/journal.json` holds one session's plan while it is carried out. Carrying a plan out twice writes nothing the
+second time, so the next run simply does it again. A journal that cannot be read was torn before anything was written
+(it is replaced atomically) and is dropped: its session is then organized anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from memoryfs import ledger
+from memoryfs.model import Memory, SourceRange
+from memoryfs.textfile import STATE, write_atomic
+from organizer.apply import Added, Plan, Question, Replaced, SeenAgain, TopicPlan
+
+FILE = "journal.json"
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """An episode page to write: `expect` is the digest of the page it replaces ("" for a new one)."""
+
+    path: str
+    text: str
+    expect: str
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Everything one session will write: the plan, its episode page, and that `events` events (`size` bytes) are done."""
+
+    thread: str
+    events: int
+    size: int
+    start: int
+    time: str
+    plan: Plan
+    page: Page | None = None
+
+
+def path_of(root: Path) -> Path:
+    return root / STATE / FILE
+
+
+def begin(root: Path, work: Work) -> None:
+    """Keep what is about to be written."""
+    data = {"version": VERSION, **asdict(work)}
+    data["plan"]["entries"] = [e.to_dict() for e in work.plan.entries]
+    for topic in data["plan"]["topics"]:
+        for added in topic["added"]:
+            added["memory"]["metadata"] = dict(added["memory"]["metadata"])
+    write_atomic(path_of(root), json.dumps(data, ensure_ascii=True).encode())
+
+
+def end(root: Path) -> None:
+    """The work is done; forget it."""
+    path_of(root).unlink(missing_ok=True)
+
+
+def pending(root: Path) -> Work | None:
+    """The work that a killed run left, or None."""
+    try:
+        data = json.loads(path_of(root).read_bytes())
+        return _work(data) if data.get("version") == VERSION else None
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _range(data: Mapping[str, Any]) -> SourceRange:
+    return SourceRange(data["thread"], data["start"], data["end"])
+
+
+def _memory(data: Mapping[str, Any]) -> Memory:
+    fields = dict(data)
+    fields["source_range"] = tuple(_range(r) for r in data["source_range"])
+    fields["query_hints"] = tuple(data["query_hints"])
+    return Memory(**fields)
+
+
+def _work(data: Mapping[str, Any]) -> Work:
+    plan = data["plan"]
+    topics = tuple(
+        TopicPlan(
+            t["path"], t["title"], t["repo"], t["created"], tuple(t["terms"]),
+            tuple(Added(_memory(a["memory"]), a["importance"], a["retrieve_when"]) for a in t["added"]),
+            tuple(Replaced(**r) for r in t["replaced"]),
+            tuple(SeenAgain(s["id"], _range(s["source"]), s["date"], tuple(s["hints"]), s["quote"]) for s in t["seen"]),
+            tuple(Question(q["id"], q["text"], tuple(q["memories"])) for q in t["questions"]),
+        )
+        for t in plan["topics"]
+    )
+    decoded = [ledger.decode(json.dumps(e)) for e in plan["entries"]]
+    page = Page(**data["page"]) if data["page"] else None
+    return Work(
+        data["thread"], data["events"], data["size"], data["start"], data["time"],
+        Plan(topics, tuple(e for e in decoded if e is not None)), page,
+    )

@@ -1,0 +1,239 @@
+"""In: a store, transcripts, models, a budget. Out: the store organized, and a RunReport; read it as a list of stages.
+
+One run: complete what a killed run left · take in transcripts · understand hand edits · for each session with new
+events: segment, extract, verify, gate, place, reconcile, write · synchronise the index · compile MEMORY.md. A session is
+recorded as done after its writes; one that fails costs only itself; the budget is looked at between sessions.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memoryfs import ledger
+from memoryfs.config import Config
+from memoryfs.errors import ChangedMeanwhileError, MemoryfsError, ReadOnlyError
+from memoryfs.model import Problem
+from memoryfs.textfile import StoreLock, clean_litter, digest_of, write_atomic
+from organizer import apply, intake, journal, opencode
+from organizer.judges import Judges, open_judges
+from organizer.report import FAILED, RunReport, SessionReport, save
+from organizer.session import organize_session
+from organizer.shelf import Library, done_entry, open_library, pending, read_session, spoken
+
+if TYPE_CHECKING:
+    from memoryfs.models.protocols import Embedder, Generator
+
+Progress = Callable[[str, int, int, str], None]
+LOOK_AHEAD = 200  # sessions whose words are counted before the first is organized
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The bounds of one run; 0 means none. Looked at between sessions, so a run may end one session late."""
+
+    seconds: float = 0.0
+    sessions: int = 0
+    tokens: int = 0
+
+
+@dataclass
+class _Run:
+    root: Path
+    config: Config
+    now: datetime
+    budget: Budget
+    progress: Progress
+    report: RunReport
+    begun: float
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            spent = time.perf_counter() - started
+            self.report.stages[name] = self.report.stages.get(name, 0.0) + spent
+
+    def left(self) -> float:
+        """Seconds left of the budget; infinite without one."""
+        return self.budget.seconds - (time.perf_counter() - self.begun) if self.budget.seconds else float("inf")
+
+
+def run(
+    root: Path, *, config: Config, now: datetime, paths: Sequence[Path] | None = None,
+    stored: Sequence[opencode.Stored] = (), generator: Generator | None = None, embedder: Embedder | None = None,
+    budget: Budget | None = None, dry_run: bool = False, progress: Progress | None = None,
+) -> RunReport:
+    """One run over the store at `root`. `paths` are transcripts or folders of them, `stored` sessions of OpenCode's store.
+
+    With `dry_run` the run happens on a copy of the store that is thrown away. Raises LockedError when another run holds
+    the store, ReadOnlyError when it cannot be written.
+    """
+    if dry_run:
+        with _copy_of(root) as copy:
+            report = run(copy, config=config, now=now, paths=paths, stored=stored, generator=generator, embedder=embedder,
+                         budget=budget, progress=progress)
+            report.dry_run, report.store = True, str(root)
+            return report
+    report = RunReport(
+        store=str(root), started=now.isoformat(timespec="seconds"), generator=generator.name if generator else "",
+        embedder=embedder.fingerprint if embedder else "",
+    )
+    this = _Run(root, config, now, budget or _budget(config), progress or (lambda *_: None), report, time.perf_counter())
+    with StoreLock(root, "organize"):
+        clean_litter(root)
+        _complete(this)
+        taken = _take_in(this, paths, stored)
+        _adopt(this)
+        with this.stage("models"):
+            judges = open_judges(root, generator=generator, embedder=embedder, more=lambda: this.left() > 0)
+        library = open_library(root, config, similarity=judges.similarity)
+        waiting = pending(library, None)
+        report.unchanged = len(set(library.done) - set(waiting))
+        _sessions(this, library, waiting, judges)
+        _index(this, embedder)
+        _brief(this)
+        report.tokens, report.judged = judges.tokens(), judges.judged
+        report.notices += judges.notices
+        report.nothing_found = bool(paths) and not taken.threads
+        report.seconds = time.perf_counter() - this.begun
+        save(root, report, stamp=now.strftime("%Y%m%d-%H%M%S"))
+    return report
+
+
+def _budget(config: Config) -> Budget:
+    return Budget(config.organize.budget_seconds, config.organize.max_sessions)
+
+
+def _complete(run: _Run) -> None:
+    """Carry out what a killed run had planned and perhaps not finished."""
+    work = journal.pending(run.root)
+    if work is not None:
+        entries, _ = ledger.read(run.root)
+        run.report.problems += write(run.root, run.config, work, entries)
+        run.report.notices.append(f"completed the session {work.thread} of an interrupted run")
+
+
+def _take_in(run: _Run, paths: Sequence[Path] | None, stored: Sequence[opencode.Stored]) -> intake.Taken:
+    with run.stage("import"):
+        taken = intake.take_in(run.root, paths or (), stored, now=run.now, progress=run.progress)
+    run.report.problems += taken.problems
+    run.report.imported = taken.to_dict()
+    return taken
+
+
+def _adopt(run: _Run) -> None:
+    """Understand what a person changed in the files since the last run, before anything is decided on them."""
+    from memoryfs import edits
+
+    with run.stage("adopt"):
+        adopted = edits.adopt(run.root, run.config, now=run.now)
+    run.report.problems += adopted.problems
+    run.report.adopted += [_change(c) for c in adopted.changes]
+
+
+def _change(change: Any) -> dict[str, Any]:
+    return {k: v for k, v in change.to_dict().items() if v}
+
+
+def _sessions(run: _Run, library: Library, waiting: Sequence[str], judges: Judges) -> None:
+    for thread in waiting[:LOOK_AHEAD]:
+        library.frequency.learn(spoken(read_session(run.root, thread)))
+    for number, thread in enumerate(waiting):
+        stop = _out_of_budget(run, number, judges)
+        if stop:
+            run.report.stopped = f"{stop}; {len(waiting) - number} sessions wait for the next run"
+            return
+        run.progress("organize", number, len(waiting), thread)
+        with run.stage("sessions"):
+            run.report.sessions.append(_session(run, library, thread, judges))
+    run.progress("organize", len(waiting), len(waiting), "")
+
+
+def _out_of_budget(run: _Run, done: int, judges: Judges) -> str:
+    budget = run.budget
+    if budget.sessions and done >= budget.sessions:
+        return f"the budget of {budget.sessions} sessions is spent"
+    if run.left() <= 0:
+        return f"the budget of {budget.seconds:g} s is spent"
+    if budget.tokens and judges.tokens() >= budget.tokens:
+        return f"the budget of {budget.tokens:,} tokens is spent"
+    return ""
+
+
+def _session(run: _Run, library: Library, thread: str, judges: Judges) -> SessionReport:
+    """One session, worked through and written. Whatever fails in it is told in its report, and the others go on."""
+    try:
+        result = organize_session(library, thread, judges, now=run.now)
+        journal.begin(run.root, result.work)
+        run.report.problems += write(run.root, run.config, result.work, library.entries)
+    except ReadOnlyError:
+        raise  # the disk is full or the store read-only: no other session would fare better
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        said = error.message if isinstance(error, MemoryfsError) else f"{type(error).__name__}: {error}"
+        run.report.problems.append(Problem(f"thread {thread}", f"not organized: {said}",
+                                           "It is tried again at the next run; the transcript is kept."))
+        library.reload()
+        return SessionReport(thread, status=FAILED, message=f"{said} ({Path(place.filename).name}:{place.lineno})")
+    library.advance(result.work)
+    return result.report
+
+
+def write(root: Path, config: Config, work: journal.Work, entries: Sequence[ledger.Entry]) -> list[Problem]:
+    """Writes one session's work: topic files, ledger, page, and last the line that it is done. May be done twice."""
+    problems = list(apply.carry_out(root, config, work.plan, entries=entries))
+    digest = ""
+    if work.page is not None:
+        data = work.page.text.encode("utf-8", "surrogatepass")
+        try:
+            write_atomic(root / work.page.path, data, expect=work.page.expect)
+            digest = digest_of(data)
+        except ChangedMeanwhileError:
+            pass  # a person saved the page in this instant: it is theirs
+    line = done_entry(work, digest)
+    if line.to_dict() not in [e.to_dict() for e in entries[-1:]]:
+        ledger.append(root, [line])
+    journal.end(root)
+    return problems
+
+
+def _index(run: _Run, embedder: Embedder | None) -> None:
+    from memoryfs import index as indexes
+
+    with run.stage("index"), indexes.open(run.root) as index:
+        synced = index.sync(now=run.now)
+        run.report.problems += [p for p in synced.problems if p not in run.report.problems]
+        run.report.notices += synced.notices
+        if embedder is not None:
+            seconds = max(0.0, min(run.config.recall.embed_seconds, run.left()))
+            with run.stage("embed"):
+                index.embed_pending(embedder, seconds)
+
+
+def _brief(run: _Run) -> None:
+    from memoryfs import briefing
+
+    with run.stage("brief"):
+        run.report.briefing_changed = briefing.refresh(run.root, run.config, now=run.now)
+    path = run.root / "MEMORY.md"
+    run.report.briefing_bytes = path.stat().st_size if path.exists() else 0
+
+
+@contextmanager
+def _copy_of(root: Path) -> Iterator[Path]:
+    """A copy of the store to try things on; gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="memoryfs-dry-") as folder:
+        copy = Path(folder) / root.name
+        shutil.copytree(root, copy, symlinks=True, ignore=shutil.ignore_patterns("*.lock"))
+        yield copy

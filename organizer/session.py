@@ -1,0 +1,150 @@
+"""In: one thread with new events, and the library. Out: the Work to write for it, and the report of what became of what.
+
+The stages in the order of the flow: segment, extract, verify, gate, place, reconcile, plan. Nothing is written here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memoryfs import thread as threads
+from memoryfs.model import Event
+from memoryfs.textfile import read_file
+from organizer import episodes
+from organizer.apply import Outcome, Plan, Planner
+from organizer.dedupe import EXACT, POSSIBLE, Known
+from organizer.journal import Page, Work
+from organizer.judges import Judges
+from organizer.nouns import Candidate, Decision
+from organizer.reconcile import LIVE, decide
+from organizer.report import DONE, EMPTY_SESSION, Item, SessionReport
+from organizer.segment import segment
+from organizer.shelf import Library, files_of, not_in_base, read_session, session_facts, spoken
+from organizer.topics import About, Place, place
+
+MOST_SOURCES = 8  # of one memory
+MOST_FROM_ONE_SESSION = 2
+_NOWHERE = Place("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A session worked through: what to write, and what to report."""
+
+    work: Work
+    report: SessionReport
+
+
+def organize_session(library: Library, thread: str, judges: Judges, *, now: datetime) -> Result:
+    """All stages for one session. Raises what a stage raises; the library is only changed by the planner's memories."""
+    begun = time.perf_counter()
+    root = library.root
+    size = threads.thread_path(root, thread).stat().st_size
+    events = read_session(root, thread)
+    done = library.done.get(thread)
+    start = done.events if done else 0
+    fresh = not_in_base(root, thread, [e for e in events if e.index >= start])
+    facts = session_facts(events)
+    about = About(facts["repo"], episodes.title_of(events), spoken(events), facts.get("branch", ""), files_of(events))
+    found = judges.extract(fresh, segment(fresh))
+    verdicts = judges.verify(found, events)
+    dropped = [_item("drop", v.candidate, f"{v.check}: {v.reason}") for v in verdicts if v.outcome == "drop"]
+    weighed = judges.weigh([v.candidate for v in verdicts if v.outcome != "drop"])
+    dropped += [_item("drop", c, "not worth keeping") for c in weighed if c.gate == "drop"]
+    kept, over = _within_budget([c for c in weighed if c.gate != "drop"], library.config.organize.memories_per_session)
+    dropped += [_item("drop", c, "over the session's budget") for c in over]
+    outcomes, plan = _decide(library, kept, about, now)
+    page = _page(library, thread, events, facts)
+    work = Work(thread, events[-1].index + 1 if events else 0, size, start, now.isoformat(timespec="seconds"), plan, page)
+    items = tuple([_told(o) for o in outcomes] + dropped)
+    return Result(work, SessionReport(
+        thread, about.title, DONE if fresh else EMPTY_SESSION, len(fresh), time.perf_counter() - begun, items,
+        page.path if page else "",
+    ))
+
+
+def _within_budget(found: Sequence[Candidate], most: int) -> tuple[list[Candidate], list[Candidate]]:
+    """The worthiest `most` candidates, in the order in which they were said, and the others."""
+    ranked = sorted(range(len(found)), key=lambda i: (found[i].gate != "keep", -found[i].score, i))
+    chosen = set(ranked[:most])
+    return [c for i, c in enumerate(found) if i in chosen], [c for i, c in enumerate(found) if i not in chosen]
+
+
+def _decide(library: Library, kept: Sequence[Candidate], about: About, now: datetime) -> tuple[list[Outcome], Plan]:
+    config = library.config
+    planner = Planner(library.known, taken=_taken(library), now=now, repo=about.repo)
+    fresh = _not_known(kept, library.known)
+    places = place(
+        [kept[i] for i in fresh], about, library.shelves, library.frequency, categories=config.categories,
+        max_bytes=config.organize.topic_max_bytes,
+    )
+    where = dict(zip(fresh, places, strict=True))
+    outcomes = []
+    for number, candidate in enumerate(kept):
+        decision = decide(
+            candidate, library.known, scope=about.repo, scope_of=library.repo_of,
+            withdrawn=lambda text, source: library.tombstones.find(text, [source]) is not None,
+        )
+        decision = _bounded(decision, library.known)
+        if number not in where and decision.action in ("add", "supersede", "conflict"):
+            where[number] = place([candidate], about, library.shelves, library.frequency, categories=config.categories,
+                                  max_bytes=config.organize.topic_max_bytes)[0]
+        outcomes.append(planner.take(decision, where.get(number) or _NOWHERE))
+    return outcomes, planner.plan()
+
+
+def _taken(library: Library) -> set[str]:
+    """Every id that was ever given out, withdrawn ones too."""
+    return {m.id for m in library.known} | {e.id for e in library.entries if e.id}
+
+
+def _not_known(kept: Sequence[Candidate], known: Known) -> list[int]:
+    """Positions of the candidates that will need a place: known statements must not open a topic."""
+    return [i for i, c in enumerate(kept) if c.gate != "inbox" and known.find(c.summary).outcome not in (EXACT, POSSIBLE)]
+
+
+def _bounded(decision: Decision, known: Known) -> Decision:
+    """A reinforcement only while it says something new: few sources a memory, fewer from one session."""
+    memory = known.get(decision.target_id) if decision.action == "reinforce" and decision.target_id else None
+    if memory is None:
+        return decision
+    same = sum(r.thread == decision.candidate.source.thread for r in memory.source_range)
+    if same >= MOST_FROM_ONE_SESSION or len(memory.source_range) >= MOST_SOURCES:
+        return replace(decision, action="ignore", why="has sources enough")
+    return decision
+
+
+def _page(library: Library, thread: str, events: Sequence[Event], facts: dict[str, str]) -> Page | None:
+    """The session's page, unless a person has edited or deleted the one there was."""
+    done = library.done.get(thread)
+    earlier = done.page if done else ""
+    expect = ""
+    if earlier:
+        try:
+            expect = read_file(library.root / earlier).digest
+        except FileNotFoundError:
+            return None
+        if expect != done.page_digest:
+            return None
+    kept = [m for m in library.known if m.status in LIVE and any(r.thread == thread for r in m.source_range)]
+    link = threads.thread_path(library.root, thread).relative_to(library.root).as_posix()
+    page = episodes.build(
+        thread, events, kept, repo=facts["repo"], harness=facts.get("harness", ""), path=earlier, link=link,
+    )
+    if page is None or (not earlier and (library.root / page.path).exists()):
+        return None
+    return Page(page.path, page.text, expect)
+
+
+def _told(outcome: Outcome) -> Item:
+    decision = outcome.decision
+    return _item(decision.action, decision.candidate, decision.why, outcome.id, outcome.topic, decision.target_id or "")
+
+
+def _item(action: str, candidate: Candidate, why: str, id: str = "", topic: str = "", target: str = "") -> Item:
+    return Item(
+        action, candidate.summary, why, id, topic, candidate.kind, candidate.by, candidate.source.label, target,
+    )
