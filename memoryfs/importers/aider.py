@@ -40,7 +40,10 @@ def _stripped(role: str, text: str) -> str:
 class _Reader:
     def __init__(self, marked: bool) -> None:
         self.marked = marked  # prompts are marked by trailing spaces in this file
-        self.session = ""
+        self._begin("", None)
+
+    def _begin(self, session: str, time: str | None) -> None:
+        self.session, self.time = session, time
         self.model = ""
         self.started = self.asked = False
         self.role = "assistant"
@@ -50,8 +53,9 @@ class _Reader:
 
     def role_of(self, line: str) -> str:
         bare = line.rstrip("\r\n")
-        if bare.startswith("#### ") and (bare.endswith("  ") if self.marked else self.blank or self.role == "user"):
-            return "user"
+        if bare.startswith("#### ") and (self.blank or self.role == "user"):
+            if bare.endswith("  ") or not self.marked:
+                return "user"
         if self.fence.mark:
             return "assistant"
         if bare.startswith("> ") or bare.rstrip() == ">":
@@ -60,11 +64,9 @@ class _Reader:
 
     def feed(self, number: int, line: str) -> Iterator[Item]:
         start = _START.match(line)
-        if start and not self.fence.mark:
+        if start and self.blank:
             yield from self.finish()
-            self.__init__(self.marked)
-            self.session = f"aider/{start[1]}"
-            self.time = timestamp(start[1])
+            self._begin(f"aider/{start[1]}", timestamp(start[1]))
             return
         role = self.role_of(line)
         if role == "user":
@@ -78,8 +80,6 @@ class _Reader:
             self.role = role
         self.lines.append((number, line))
         self.blank = not line.strip()
-
-    time: str | None = None
 
     def finish(self) -> Iterator[Turn]:
         role, lines, self.lines = self.role, self.lines, []

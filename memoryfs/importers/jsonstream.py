@@ -87,6 +87,8 @@ def stream(path: Path, lists: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
         if buffer.peek() == "[":
             for element in buffer.elements():
                 yield "", element
+            if buffer.peek():
+                raise Unfinished("another document follows the first")
             return
         buffer.take("{")
         while buffer.peek() != "}":
@@ -99,3 +101,6 @@ def stream(path: Path, lists: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
                 yield str(key), buffer.value()
             if buffer.peek() != "}":
                 buffer.take(",")
+        buffer.take("}")
+        if buffer.peek():
+            raise Unfinished("another document follows the first")

@@ -18,7 +18,7 @@ from memoryfs.model import Problem
 from memoryfs.thread import EventDraft
 
 NAME = "messages"
-_LIST = re.compile(r'\A[\s\ufeff]*(?:\[\s*\{|\{\s*"(?:messages|conversation)"\s*:\s*\[)')
+_LIST = re.compile(r'\A[\s\ufeff]*(?:\[\s*\{|\{.*?"(?:messages|conversation)"\s*:\s*\[)', re.S)
 _ROLES = {
     "user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "model": "assistant",
     "bot": "assistant", "tool": "tool", "function": "tool", "system": "system", "developer": "system",

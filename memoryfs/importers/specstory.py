@@ -27,7 +27,7 @@ _WHEN = re.compile(r"(\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?\s?(?
 _TOOL = re.compile(r'^<tool-use data-tool-type="(?P<type>[^"]*)" data-tool-name="(?P<name>[^"]*)">')
 _TOOL_END = "</details></tool-use>"
 _SUMMARY = re.compile(r"^<summary>.*</summary>\s*$")
-_PATH = re.compile(r"`([^`\n]+\.[\w]{1,8})`")
+_PATH = re.compile(r"`([^`\s]+\.[\w]{1,8})`")
 _RULE = "---"
 _HARNESSES = {"codex cli": "codex", "cursor ide": "cursor"}
 
@@ -196,7 +196,7 @@ class _Reader:
         match = _TOOL.match(lines[0][1])
         assert match is not None
         name = match["name"]
-        body = [pair for pair in lines[1:] if not pair[1].rstrip() == _TOOL_END]
+        body = lines[1:-1] if lines[-1][1].rstrip() == _TOOL_END else lines[1:]
         heading = [pair for pair in body[:2] if _SUMMARY.match(pair[1])]
         about: dict[str, object] = {"tool": name}
         files = _PATH.findall(heading[0][1]) if heading else []
@@ -210,7 +210,7 @@ class _Reader:
                           strip=lambda t: t.removeprefix("<summary>").removesuffix("</summary>").removeprefix("Tool use: "))
             if found:
                 yield found
-            body = body[body.index(heading[0]) + 1:]
+            body = body[list(body).index(heading[0]) + 1:]
         role, kind = ("assistant", kind) if kind == "file_edit" else ("tool", "tool_result")
         recalled = recalled or any(injected.is_recalled(t) for _, t in body[:50])
         found = block(body, role, kind, turn.time, {**about, **({"skip": injected.RECALLED} if recalled else {})})
