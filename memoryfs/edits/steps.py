@@ -51,8 +51,10 @@ def _take(topic: Topic, step: Step, day: str) -> Topic:
 
 
 def _adopt(topic: Topic, step: Step, day: str) -> Topic:
+    wanted = fold(step.text)
+    # From the end: the provisional ids of equal bullets above it then stay what they were.
     bare = next(
-        (m for m in topic.memories if not m.metadata.get("adopted", True) and fold(m.summary) == fold(step.text)), None
+        (m for m in reversed(topic.memories) if not m.metadata.get("adopted", True) and fold(m.summary) == wanted), None
     )
     if bare is None:
         return topic

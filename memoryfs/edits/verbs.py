@@ -142,13 +142,14 @@ def forget(root: Path, config: Config, id: str, *, actor: str, now: datetime, pu
     for path in _find(root, config, id, known):
         topic, _ = read_topic(root, path, config)
         memory = next(m for m in topic.memories if m.id == id)
-        reviews = tuple(r.id for r in topic.reviews if id in r.memory_ids)
-        steps = (*(Step("unreview", r) for r in reviews), Step("withdraw", id))
+        reviews = tuple(r for r in topic.reviews if id in r.memory_ids)
+        steps = (*(Step("unreview", r.id) for r in reviews), Step("withdraw", id))
         edit_topic(root, path, lambda t, s=steps: take_steps(t, s, day=now.date().isoformat()), config=config)
         sources = known[id].sources if id in known else tuple(r.label for r in memory.source_range)
         entries.append(Entry(_stamp(now), actor, "withdraw", id, path, memory.summary, memory.kind, sources, why))
         entries += [
-            Entry(_stamp(now), actor, "resolve", r, path, why=f"^{id} was withdrawn", extra={"choice": "withdrawn"})
+            Entry(_stamp(now), actor, "resolve", r.id, path, why=f"^{id} was withdrawn", extra={
+                "choice": "withdrawn", "memories": list(r.memory_ids)})
             for r in reviews
         ]
     ledger.append(root, entries)
