@@ -187,7 +187,7 @@ class _Builder:
 
     def build(self, node: Any) -> Any:
         if isinstance(node.value, str):
-            empty = node.style is None and node.value in ("", "~", "null", "Null", "NULL")
+            empty = not node.style and node.value in ("", "~", "null", "Null", "NULL")
             return None if empty else node.value
         if id(node) not in self.built:
             mapping = node.id == "mapping"
@@ -201,7 +201,7 @@ class _Builder:
         for key_node, value_node in node.value:
             if not isinstance(key_node.value, str):
                 key = self.text[key_node.start_mark.index:key_node.end_mark.index].strip()
-            elif key_node.value == "<<" and key_node.style is None and not isinstance(value_node.value, str):
+            elif key_node.value == "<<" and not key_node.style and not isinstance(value_node.value, str):
                 value = self.build(value_node)
                 for part in [value] if isinstance(value, dict) else reversed(value):
                     merged.update(part if isinstance(part, dict) else {})

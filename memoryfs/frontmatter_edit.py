@@ -237,7 +237,7 @@ def _change(pieces: _Lines, block: str, entries: list[_Entry], entry: _Entry, va
             return _put(pieces, block, node, _flow_list(block, node, value, old))
     if node.kind in ("scalar", "alias") and one_row and node.style not in ("|", ">"):
         quote = node.style if node.style in ("'", '"') and isinstance(value, str) else None
-        date = entry.key in DATE_KEYS or node.style is None and isinstance(old, str) and bool(_DATE.match(old))
+        date = entry.key in DATE_KEYS or not node.style and isinstance(old, str) and bool(_DATE.match(old))
         new = scalar(value, quote, date=date) if not isinstance(value, (list, Mapping)) else flow(value)
         return _put(pieces, block, node, new)
     whole = "\n".join(texts[first:last])

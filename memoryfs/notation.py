@@ -28,6 +28,7 @@ _SUPERSEDED = re.compile(
     rf"superseded by \[\[([^\[\]|#]*)#\^({ID})(?:\|[^\[\]]*)?\]\](?: on (\d{{4}}-\d\d-\d\d))?", re.I
 )
 _STRUCK = re.compile(r"~~(?=\S)(.+?)(?<=\S)~~", re.S)
+SAID_BY_USER = "said by the user"  # a footnote's text: words of a session's user, not the assistant's
 _STATED = re.compile(r"(person|agent):(\d{4}-\d\d-\d\d)\Z")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
 

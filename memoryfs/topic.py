@@ -24,6 +24,7 @@ from memoryfs.outline import Item, Outline, outline
 KIND_OF_SECTION = {"facts": "fact", "events": "event", "instructions": "instruction", "tasks": "task"}
 REVIEW, HISTORY = "needs review", "history"
 _LINE_END = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _LONE = re.compile("[\ud800-\udfff]")
 
 
@@ -178,7 +179,7 @@ def render(topic: Topic) -> bytes:
 def parse(data: bytes, path: str = "") -> Topic:
     """Reads a topic file; never raises. What cannot be read is named in `problems`, and the rest is read."""
     text = data.decode("utf-8", "surrogateescape")
-    lines = list(split_lines(text))
+    lines = list(split_lines(data.decode("utf-16", "replace") if data[:2] in _UTF16 else text))
     problems = _damage(data, text, path)
     if lines:
         lines[0] = lines[0].removeprefix("\ufeff")
@@ -202,12 +203,12 @@ def _damage(data: bytes, text: str, path: str) -> list[Problem]:
     lone = _LONE.search(text)
     if lone:
         head = split_lines(text[:lone.start()] + "x")
-        known = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}.get(data[:2], "some other encoding")
-        problems.append(Problem(path, f"not valid UTF-8 (it may be {known})",
+        other = "it is UTF-16" if data[:2] in _UTF16 else "a byte of some other encoding"
+        problems.append(Problem(path, f"not valid UTF-8: {other}",
                                 "Save the file as UTF-8; until then it is read as far as possible and never written.",
                                 len(head), len(head[-1])))
     nul = text.find("\0")
-    if nul >= 0:
+    if nul >= 0 and data[:2] not in _UTF16:
         head = split_lines(text[:nul] + "x")
         problems.append(Problem(path, "the file holds NUL characters",
                                 "Remove them; until then the file is read but not written.", len(head), len(head[-1])))
@@ -338,6 +339,8 @@ class _Reader:
         if parts.superseded_on:
             metadata["superseded_on"] = parts.superseded_on
         notes = [(label, self.notes.get(label, notation.Note())) for label in parts.labels]
+        if any(note.text == notation.SAID_BY_USER for _, note in notes):
+            metadata["role"] = "user"
         evidence = [note.of(name) for _, note in notes]
         quotes = tuple(quote for _, quote in evidence if quote)
         if len(quotes) > 1:

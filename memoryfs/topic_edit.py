@@ -11,12 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Any
 
 from memoryfs import frontmatter_edit as yaml_edit
 from memoryfs import notation
 from memoryfs.errors import NotFoundError, UnwritableFileError
-from memoryfs.model import Memory, SourceRange, short_thread
+from memoryfs.model import Memory, SourceRange
 from memoryfs.notation import Note
 from memoryfs.outline import Item
 from memoryfs.topic import (
@@ -47,7 +48,7 @@ _SECTION_OF_KIND = {kind: role for role, kind in KIND_OF_SECTION.items()}
 def new_topic(path: str, *, title: str, summary: str = "", tags: Iterable[str] = (), query_hints: Iterable[str] = (),
               retrieve_when: str = "", created_at: str) -> Topic:
     """A new topic file with front matter and a heading; `created_at` is an ISO 8601 date. Title and summary are one line."""
-    title = notation.fold(title)
+    title = notation.fold(title) or PurePosixPath(path).stem
     heading = re.sub(r"(?:(?<=\s)|^)(#+)$", r"\\\1", notation.write_summary(title))
     values: dict[str, Any] = {"title": title, "status": "active"}
     values |= {"summary": notation.fold(summary)} if summary.strip() else {}
@@ -109,8 +110,9 @@ def _notes_of(topic: Topic, memory: Memory) -> dict[str, Note]:
     out: dict[str, Note] = {}
     for number, source in enumerate(memory.source_range):
         first = number == 0
+        said = notation.SAID_BY_USER if memory.metadata.get("role") == "user" else ""
         out[source.label] = _note_for(topic, source, memory.date, memory.query_hints if first else (),
-                                      memory.quote if first else "")
+                                      memory.quote if first else "", said)
     labels = [label for label in memory.metadata.get("labels", ()) if notation.stated(label)]
     if memory.stated_by in ("person", "agent") and not any(label.startswith(memory.stated_by) for label in labels):
         if not memory.date:
@@ -126,12 +128,13 @@ def _stated_note(label: str, hints: Sequence[str] = (), quote: str = "") -> Note
     return Note(date, None, tuple(hints), quote, "stated by a person" if who == "person" else "stated by an agent")
 
 
-def _note_for(topic: Topic, source: SourceRange, date: str | None, hints: Sequence[str], quote: str) -> Note:
+def _note_for(topic: Topic, source: SourceRange, date: str | None, hints: Sequence[str], quote: str,
+              text: str = "") -> Note:
     own = source.thread[:10] if re.match(r"\d{4}-\d\d-\d\d-", source.thread) else None
     date = date[:10] if date else own
     listed = next((r.thread for r in topic.source_range if r.short == source.short), None)
     read = listed or f"{date or 'undated'}-{source.short}"
-    return Note(date, source.thread if read != source.thread else None, tuple(hints), quote)
+    return Note(date, source.thread if read != source.thread else None, tuple(hints), quote, text)
 
 
 def transfer(source: Topic, target: Topic, memory_id: str) -> tuple[Topic, Topic]:
@@ -145,7 +148,7 @@ def transfer(source: Topic, target: Topic, memory_id: str) -> tuple[Topic, Topic
         hints, quote = note.of(memory.id) if note else ((), "")
         found = next((r for r in memory.source_range if r.label == label), None)
         if found:
-            notes[label] = _note_for(target, found, note.date if note else None, hints, quote)
+            notes[label] = _note_for(target, found, note.date if note else None, hints, quote, note.text if note else "")
         else:
             notes[label] = _stated_note(label, hints, quote)
     children = [line for line in take_out(source, item)[1][item.own_end - item.start:] if line.strip()]
