@@ -217,7 +217,7 @@ def _learned(thread: str, kept: Sequence[Memory], kinds: tuple[str, ...], limit:
 
 def said_by_user(memory: Memory) -> bool:
     """Whether a user of the session said it, or a person wrote it."""
-    return bool({memory.stated_by, memory.metadata.get("said_by"), memory.metadata.get("role")} & {"person", "user"})
+    return bool({memory.stated_by, memory.metadata.get("role")} & {"person", "user"})
 
 
 def _place(found: SourceRange) -> str:

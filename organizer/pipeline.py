@@ -72,17 +72,18 @@ class _Run:
 def run(
     root: Path, *, config: Config, now: datetime, paths: Sequence[Path] | None = None,
     stored: Sequence[opencode.Stored] = (), generator: Generator | None = None, embedder: Embedder | None = None,
-    budget: Budget | None = None, dry_run: bool = False, progress: Progress | None = None,
+    budget: Budget | None = None, dry_run: bool = False, progress: Progress | None = None, judges: Judges | None = None,
 ) -> RunReport:
     """One run over the store at `root`. `paths` are transcripts or folders of them, `stored` sessions of OpenCode's store.
 
+    `judges` replaces the rules and models that usually find and weigh candidates.
     With `dry_run` the run happens on a copy of the store that is thrown away. Raises LockedError when another run holds
     the store, ReadOnlyError when it cannot be written.
     """
     if dry_run:
         with _copy_of(root) as copy:
             report = run(copy, config=config, now=now, paths=paths, stored=stored, generator=generator, embedder=embedder,
-                         budget=budget, progress=progress)
+                         budget=budget, progress=progress, judges=judges)
             report.dry_run, report.store = True, str(root)
             return report
     report = RunReport(
@@ -96,7 +97,7 @@ def run(
         taken = _take_in(this, paths, stored)
         _adopt(this)
         with this.stage("models"):
-            judges = open_judges(root, generator=generator, embedder=embedder, more=lambda: this.left() > 0)
+            judges = judges or open_judges(root, generator=generator, embedder=embedder, more=lambda: this.left() > 0)
         library = open_library(root, config, similarity=judges.similarity)
         waiting = pending(library, None)
         report.unchanged = len(set(library.done) - set(waiting))

@@ -135,5 +135,5 @@ def as_memory(candidate: Candidate, memory_id: str, topic: str, *, status: str =
         date=(candidate.time or "")[:10] or None,
         query_hints=candidate.query_hints,
         quote=candidate.quote,
-        metadata={"said_by": candidate.stated_by},
+        metadata={"role": "user"} if candidate.stated_by == "user" else {},
     )

@@ -14,6 +14,7 @@ from memoryfs.model import Memory, SourceRange
 from memoryfs.render import one_line
 from memoryfs.text import is_stopword
 from organizer import words as lists
+from organizer.episodes import said_by_user
 from organizer.topics import terms, written
 
 if TYPE_CHECKING:
@@ -79,8 +80,7 @@ def summary_of(memories: Sequence[Memory]) -> str:
     """The statement that stands for the topic: a person's before a rule before a fact, the one most often seen first."""
     def worth(m: Memory) -> tuple[object, ...]:
         kinds = {"fact": 0, "instruction": 1, "event": 2, "task": 3}
-        said = {m.stated_by, str(m.metadata.get("role") or ""), str(m.metadata.get("said_by") or "")}
-        return (not said & {"person", "user"}, kinds.get(m.kind, 4), -len(m.source_range), abs(len(m.summary) - 90), m.id)
+        return (not said_by_user(m), kinds.get(m.kind, 4), -len(m.source_range), abs(len(m.summary) - 90), m.id)
 
     best = min(memories, key=worth, default=None)
     return one_line(best.summary, SUMMARY) if best else ""

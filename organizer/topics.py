@@ -21,7 +21,8 @@ from organizer import words as lists
 from organizer.nouns import Candidate
 from organizer.rules import hints
 
-JOIN = 0.34  # share of a statement's term weight found in a topic's words from which it belongs there
+SURE = 0.6  # share of a statement's term weight found in a topic's words from which it belongs there, whatever else
+JOIN = 0.34  # ... from which it belongs there unless it names what its own session is about
 NEAREST = 0.20  # ... from which a statement that opens no topic of its own still goes to the nearest
 OPENS = 3  # statements that must be left over to open a topic of their own
 ROOM = 0.85  # of `topic_max_bytes`: a topic fuller than this takes nothing new
@@ -195,8 +196,9 @@ def place(
 ) -> list[Place]:
     """One place for each candidate, in order. Pure: nothing is added to `shelves`; equal input, equal output."""
     chosen: list[Place | None] = [None] * len(candidates)
-    left: list[int] = []
+    weak: list[int] = []
     taken: Counter[str] = Counter()
+    best: dict[int, tuple[float, Shelf] | None] = {}
     for i, candidate in enumerate(candidates):
         category = category_of(candidate, about, categories)
         if category == "preferences":
@@ -204,22 +206,28 @@ def place(
         elif category in ("contacts", "infrastructure", "procedures", "tasks", "decisions"):
             chosen[i] = _page_of(category, about)
         else:
-            best = _best(candidate, about, category, shelves, frequency, max_bytes, taken)
-            if best and best[0] >= JOIN:
-                chosen[i] = Place(best[1].path, best[1].title)
-                taken[best[1].path] += _LINE_BYTES
+            best[i] = found = _best(candidate, about, category, shelves, frequency, max_bytes, taken)
+            if found and found[0] >= SURE:
+                chosen[i] = Place(found[1].path, found[1].title)
+                taken[found[1].path] += _LINE_BYTES
             else:
-                left.append(i)
-    if left:
-        category = "projects" if about.repo and "projects" in categories else category_of(candidates[left[0]], about, categories)
-        own = _own_topic([candidates[i] for i in left], about, category, frequency) if len(left) >= OPENS else None
-        for i in left:
-            best = _best(candidates[i], about, category, shelves, frequency, max_bytes, taken)
-            if own is None and best and best[0] >= NEAREST:
-                chosen[i] = Place(best[1].path, best[1].title)
-            else:
-                chosen[i] = own or _page_of(category, about)
+                weak.append(i)
+    if weak:
+        category = "projects" if about.repo and "projects" in categories else category_of(candidates[weak[0]], about, categories)
+        own = _own_topic([candidates[i] for i in weak], about, category, frequency) if len(weak) >= OPENS else None
+        for i in weak:
+            chosen[i] = _choose(candidates[i], own, best[i]) or _page_of(category, about)
     return [_settled(p, shelves, max_bytes) for p in chosen if p is not None]
+
+
+def _choose(candidate: Candidate, own: Place | None, near: tuple[float, Shelf] | None) -> Place | None:
+    """The session's own topic where the statement names its subject, else the nearest topic, else the session's own."""
+    names = {t for name in own.terms for t in terms(name)} if own else set()
+    if own and names & set(terms(candidate.summary)):
+        return own
+    if near and near[0] >= (JOIN if own else NEAREST):
+        return Place(near[1].path, near[1].title)
+    return own
 
 
 def _best(
