@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memoryfs.secretrules import Rule, base64_marks, rules
+from memoryfs.secretrules import Rule, base64_marks, literals, rules
 
 Span = tuple[int, int, str]
 
@@ -34,7 +34,7 @@ class Redacted:
             return self.edits[at][2]
         if at < 0:
             return offset if not self.edits or offset != self.edits[0][0] else self.edits[0][2]
-        old_start, old_end, _new_start, new_end = self.edits[at]
+        _, old_end, _, new_end = self.edits[at]
         return new_end if offset <= old_end else new_end + offset - old_end
 
 
@@ -73,8 +73,9 @@ def _find(text: str) -> Iterator[Span]:
     if len(text) < 6:
         return
     low = text.lower()
+    present = {literal for literal in literals() if literal in low}
     for rule in rules():
-        if any(literal in low for literal in rule.literals):
+        if not present.isdisjoint(rule.literals):
             yield from _by_form(text, low, rule)
     if "private key" in low:
         yield from _private_keys(text)
@@ -253,7 +254,7 @@ _PLACEHOLDER = re.compile(
 
 def _placeholder(value: str) -> bool:
     value = value.strip()
-    return not value or len(set(value)) == 1 and len(value) > 3 and value[0] in "*xX.-_#0" or bool(_PLACEHOLDER.match(value))
+    return not value or (len(set(value)) == 1 and len(value) > 3 and value[0] in "*xX.-_#0") or bool(_PLACEHOLDER.match(value))
 
 
 _FILE = re.compile(r"(?:[\w.~-]*/)+[\w.-]+\.\w{1,10}")  # a path with a suffix: where a secret is, not what it is
@@ -280,7 +281,7 @@ def _in_base64(text: str) -> Iterator[Span]:
         while at >= 0:
             start = at
             floor = max(0, at - MAX_ENCODED)
-            while start > floor and (text[start - 1].isalnum() and text[start - 1].isascii() or text[start - 1] in "+/_-"):
+            while start > floor and ((text[start - 1].isalnum() and text[start - 1].isascii()) or text[start - 1] in "+/_-"):
                 start -= 1
             match = _TOKEN64.match(text, at)
             end = match.end() if match else at

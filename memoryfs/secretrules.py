@@ -56,7 +56,8 @@ OWN: tuple[Rule, ...] = (
     _own("azure-key", "accountkey= sharedaccesskey=", r"(?i:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{30,}={0,2})",
          left=False, group=1),
     _own("azure-sas", "sig=", r"[?&]sig=([A-Za-z0-9%+/=_-]{30,})", left=False, group=1),
-    _own("twilio-key", "sk", r"SK[0-9a-f]{32}(?![0-9A-Za-z])", size=34),
+    _own("twilio-key", "sk", r"SK[0-9a-f]{32}(?![0-9A-Za-z])", left=False, size=34),
+    _own("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}", left=False),
     _own("mailgun-key", "key-", r"key-[0-9a-f]{32}(?![0-9A-Za-z])"),
     _own("square-token", "sq0", r"sq0[a-z]{3}-[0-9A-Za-z_-]{22,}"),
     _own("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}"),
@@ -69,18 +70,19 @@ OWN: tuple[Rule, ...] = (
     _own("model-key", "gsk_ xai- r8_ pplx- fw_ nvapi- csk- tgp_v1_",
          r"(?:gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{37}|pplx-[A-Za-z0-9]{40,}|fw_[A-Za-z0-9]{22,}"
          r"|nvapi-[\w-]{40,}|csk-[a-z0-9]{40,}|tgp_v1_[\w-]{40,})(?![A-Za-z0-9_])"),
-    _own("service-token", "figd_ sbp_ dp.pt. pul- atatt3 atbb nrak- sntrys_ sntryu_ glsa_ pscale_ rubygems_ phx_ phc_ "
-         "sb_secret_ tskey- eaac dop_ hrku- ops_eyj key_live_ airtable pat",
+    _own("service-token", "figd_ sbp_ dp.pt. pul- atatt3 atbb nrak- sntrys_ sntryu_ glsa_ pscale_ rubygems_ phx_ "
+         "sb_secret_ tskey- hrku- ops_eyj",
          r"(?:figd_[\w-]{36,}|sbp_[a-f0-9]{40}|dp\.pt\.[A-Za-z0-9]{40,}|pul-[a-f0-9]{40}|ATATT3[\w=-]{50,}|ATBB[A-Za-z0-9]{24,}"
          r"|NRAK-[A-Z0-9]{27}|sntry[su]_[\w=+/.-]{40,}|glsa_[A-Za-z0-9]{32}_[a-f0-9]{8}|pscale_(?:tkn|pw|oauth)_[\w.-]{32,}"
          r"|rubygems_[0-9a-f]{48}|phx_[A-Za-z0-9]{40,}|sb_secret_[\w-]{20,}|tskey-[a-z]+-[A-Za-z0-9-]{20,}"
-         r"|HRKU-[\w-]{30,}|ops_eyJ[A-Za-z0-9_-]{40,}|pat[A-Za-z0-9]{14}\.[a-f0-9]{64})"),
+         r"|HRKU-[\w-]{30,}|ops_eyJ[A-Za-z0-9_-]{40,})"),
     _own("age-key", "age-secret-key-", r"AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
     _own("putty-key", "private-lines:", r"Private-Lines: \d+\s*\n((?:[A-Za-z0-9+/=]{20,}\s*\n?)+)", left=False, group=1),
 )
 
 # Plug-ins of detect-secrets that name a secret by its form. Its keyword, entropy, IP and AP… rules are left out: in
 # transcripts of code they mark a clean line in about fifty. Literals: what a match must contain, in lower case.
+_GITLAB = ("glpat-", "gldt-", "glft-", "glsoat-", "glrt-", "gr1348941", "glcbt-", "glimt-", "glptt-", "glagent-", "gloas-")
 _PLUGINS: dict[str, tuple[str, tuple[str, ...]]] = {
     "artifactory.ArtifactoryDetector": ("artifactory-key", ("akc",)),
     "aws.AWSKeyDetector": ("aws-key", ("akia", "asia", "abia", "acca", "a3t", "aws")),
@@ -88,7 +90,7 @@ _PLUGINS: dict[str, tuple[str, tuple[str, ...]]] = {
     "cloudant.CloudantDetector": ("cloudant-key", ("cloudant",)),
     "discord.DiscordBotTokenDetector": ("discord-token", (".",)),
     "github_token.GitHubTokenDetector": ("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_")),
-    "gitlab_token.GitLabTokenDetector": ("gitlab-token", ("gl", "gr1348941")),
+    "gitlab_token.GitLabTokenDetector": ("gitlab-token", _GITLAB),
     "mailchimp.MailchimpDetector": ("mailchimp-key", ("-us",)),
     "npm.NpmDetector": ("npm-token", ("_authtoken",)),
     "openai.OpenAIDetector": ("openai-key", ("t3blbkfj",)),
@@ -121,6 +123,14 @@ def rules() -> tuple[Rule, ...]:
 
 
 _WHOLE = {"github-token", "gitlab-token"}  # their only group is the prefix
+
+
+
+@cache
+def literals() -> tuple[str, ...]:
+    """Every literal of the rules, each once."""
+    return tuple(sorted({literal for rule in rules() for literal in rule.literals}))
+
 
 # Beginnings of keys that are worth finding in base64 too, as text: see `base64_marks`.
 _ENCODED = ("ghp_", "gho_", "ghs_", "github_pat_", "AKIA", "ASIA", "sk-ant-", "sk-proj-", "xoxb-", "xoxp-", "glpat-", "AIza",

@@ -19,7 +19,14 @@ from typing import BinaryIO
 from memoryfs.errors import ReadOnlyError
 from memoryfs.model import Event, Problem, event_id, short_thread
 from memoryfs.thread import (
-    EventDraft, _lines, decode_event, encode_event, list_threads, live_path, thread_name, thread_path,
+    EventDraft,
+    _lines,
+    decode_event,
+    encode_event,
+    list_threads,
+    live_path,
+    thread_name,
+    thread_path,
 )
 
 IN_MEMORY = 1 << 20  # bytes of one session kept in memory before it waits on the disk
@@ -119,7 +126,7 @@ class ThreadWriter:
 
     def lines(self) -> Iterator[bytes]:
         self._spool.seek(0)
-        for line in self._spool:  # `yield from` would close the file with a generator that is left early
+        for line in self._spool:  # noqa: UP028 - `yield from` would close the file with a generator left early
             yield line
 
     def close(self) -> None:

@@ -10,11 +10,11 @@ ROOT = Path(__file__).resolve().parents[1]
 # Lowest layer first; a module may import from its own layer's earlier modules and from layers before it.
 LAYERS = [
     ["memoryfs.errors", "memoryfs.model"],
-    ["memoryfs.config", "memoryfs.render", "memoryfs.text", "memoryfs.exact", "memoryfs.redact", "memoryfs.textfile"],
+    ["memoryfs.config", "memoryfs.render", "memoryfs.text", "memoryfs.exact", "memoryfs.secretrules", "memoryfs.redact", "memoryfs.textfile"],
     ["memoryfs.scope", "memoryfs.files", "memoryfs.frontmatter"],
     ["memoryfs.topic", "memoryfs.thread", "memoryfs.ledger"],
     ["memoryfs.topic_edit"],
-    ["memoryfs.importers", "memoryfs.models"],
+    ["memoryfs.threadstore", "memoryfs.importers", "memoryfs.models"],
     ["memoryfs.index"],
     ["memoryfs.recall"],
     ["memoryfs.edits", "memoryfs.briefing"],

@@ -10,7 +10,15 @@ import pytest
 
 from memoryfs.model import Event, event_id
 from memoryfs.thread import (
-    EventDraft, check_thread, decode_event, encode_event, iter_events, list_threads, read_events, resolve, thread_name,
+    EventDraft,
+    check_thread,
+    decode_event,
+    encode_event,
+    iter_events,
+    list_threads,
+    read_events,
+    resolve,
+    thread_name,
     thread_path,
 )
 from memoryfs.threadstore import store_thread

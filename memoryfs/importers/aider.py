@@ -53,9 +53,9 @@ class _Reader:
 
     def role_of(self, line: str) -> str:
         bare = line.rstrip("\r\n")
-        if bare.startswith("#### ") and (self.blank or self.role == "user"):
-            if bare.endswith("  ") or not self.marked:
-                return "user"
+        marked = bare.endswith("  ") or not self.marked
+        if marked and bare.startswith("#### ") and (self.blank or self.role == "user"):
+            return "user"
         if self.fence.mark:
             return "assistant"
         if bare.startswith("> ") or bare.rstrip() == ">":

@@ -15,7 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from memoryfs.importers import injected
-from memoryfs.importers.base import Item, Turn, draft, each_record, json_lines, timestamp, tool_call, tool_result
+from memoryfs.importers.base import (
+    Item,
+    Turn,
+    draft,
+    each_record,
+    json_lines,
+    timestamp,
+    tool_call,
+    tool_result,
+)
 from memoryfs.thread import EventDraft
 
 NAME = "claude-code"

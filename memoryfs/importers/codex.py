@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from memoryfs.importers import injected
-from memoryfs.importers.base import Item, Turn, draft, each_record, json_lines, timestamp, tool_call, tool_result
+from memoryfs.importers.base import (
+    Item,
+    Turn,
+    draft,
+    each_record,
+    json_lines,
+    timestamp,
+    tool_call,
+    tool_result,
+)
 from memoryfs.thread import EventDraft
 
 NAME = "codex"
@@ -123,9 +132,8 @@ class _Reader:
                 yield from self._said("assistant", [payload.get("message") or ""], "event", line, time)
             elif what == "agent_reasoning":
                 yield from self._thought([payload.get("text") or ""], "event", line, time)
-            elif what == "item_completed" and isinstance(payload.get("item"), dict):
-                if isinstance(payload["item"].get("text"), str):
-                    yield from self._said("assistant", [payload["item"]["text"]], "item", line, time)
+            elif what == "item_completed" and isinstance((payload.get("item") or {}).get("text"), str):
+                yield from self._said("assistant", [payload["item"]["text"]], "item", line, time)
         elif kind == "response_item":
             if what == "message":
                 texts = [b.get("text") or "" for b in payload.get("content") or () if isinstance(b, dict)]

@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from memoryfs.importers import (
-    aider, chatgpt_md, claude_code, codex, console_md, messages, notes, opencode, opencode_md, specstory,
+    aider,
+    chatgpt_md,
+    claude_code,
+    codex,
+    console_md,
+    messages,
+    notes,
+    opencode,
+    opencode_md,
+    specstory,
 )
 from memoryfs.importers.base import Item, encoding_of
 

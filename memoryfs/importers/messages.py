@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from memoryfs.importers import injected, jsonstream
-from memoryfs.importers.base import Item, Turn, draft, each_record, json_lines, timestamp, tool_call, tool_result
+from memoryfs.importers.base import (
+    Item,
+    Turn,
+    draft,
+    each_record,
+    json_lines,
+    timestamp,
+    tool_call,
+    tool_result,
+)
 from memoryfs.model import Problem
 from memoryfs.thread import EventDraft
 

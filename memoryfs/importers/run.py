@@ -16,7 +16,7 @@ from typing import Any
 
 from memoryfs.errors import ReadOnlyError, UsageError
 from memoryfs.importers.base import Turn
-from memoryfs.importers.formats import BY_NAME, SUFFIXES, Format, Head, FORMATS, read_head
+from memoryfs.importers.formats import BY_NAME, FORMATS, SUFFIXES, Format, Head, read_head
 from memoryfs.model import Problem
 from memoryfs.redact import redact
 from memoryfs.textfile import STATE, StoreLock, write_atomic
