@@ -91,7 +91,8 @@ def read_item(text: str, defined: Iterable[str] = ()) -> ItemText:
     before = rest[: superseded.start()].rstrip(" ,;:–—-") if superseded else rest
     gone = _whole_strike(before)
     if gone is not None:
-        summary = gone
+        run = len(gone) - len(gone.rstrip("\\"))
+        summary = gone[:len(gone) - run // 2]  # doubled before the closing marks
     else:
         summary = _without(rest, [m.span() for m in _STRUCK.finditer(masked)]) or rest
     labels = tuple(dict.fromkeys(m[1] for m in refs))

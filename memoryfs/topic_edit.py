@@ -184,7 +184,8 @@ def supersede(topic: Topic, memory_id: str, *, by: str, on: str) -> Topic:
 
 
 def _strike(text: str) -> str:
-    """Struck out; a tilde at an end is escaped, so that it opens no code fence and ends no strike-through early."""
+    """Struck out; a tilde or backslash at an end is escaped: it opens no code fence and eats no mark at the end."""
+    text += re.search(r"\\*$", text)[0]
     text = "\\" + text if text.startswith("~") else text
     text = text[:-1] + "\\~" if text.endswith("~") and not text.endswith("\\~") else text
     return f"~~{text}~~"
