@@ -19,7 +19,7 @@ from memoryfs.text import VERSION as TEXT_VERSION
 if TYPE_CHECKING:
     import apsw
 
-SCHEMA = 3
+SCHEMA = 4
 BUSY_MS = 10_000
 FOLDER = ".memoryfs"
 FILE = "index.db"

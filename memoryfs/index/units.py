@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -24,7 +24,18 @@ EMBED_UNITS = 4  # of one message that get a vector
 NO_TIME = -(1 << 62)
 
 ROLE_CODES = {"user": 0, "assistant": 1, "tool": 2, "system": 3}
-ROLE_MASK, MESSAGE, QUESTION, CONTINUED, SKIPPED = 3, 4, 8, 16, 32
+ROLE_MASK, MESSAGE, QUESTION, CONTINUED, TIMED, COUNTED = 3, 4, 8, 16, 32, 64
+
+# Words that answer "when" and "how many": a unit that holds one is preferred for such a question.
+_TIMED = re.compile(
+    r"\b(?:yesterday|today|tomorrow|tonight|last|next|ago|week(?:end)?s?|months?|years?|days?|mon|tues|wednes|thurs|fri|satur|sun"
+    r"|january|february|march|april|june|july|august|september|october|november|december|(?:19|20)\d\d|recently|since|soon|just"
+    r"|summer|winter|spring|fall|morning|evening|night)(?:day)?\b|\d[年月日년월일]|昨|今[日週月年]|明日|先[週月]|来[週月]|어제|오늘|내일"
+    r"|지난|다음|[上下]个?[周月]", re.I,
+)
+_COUNTED = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twice|once|couple|few|several|dozens?)\b|[一二三四五六七八九十百千]", re.I
+)
 
 _CUT = re.compile(r"\n\s*\n|\n|(?<=[.!?。！？])\s*|\s")  # noqa: RUF001
 
@@ -95,9 +106,7 @@ class ThreadMap:
 
     _COLUMNS = ("index", "offset", "at", "event", "start", "end", "terms", "flags", "speaker")
 
-    @property
-    def total_terms(self) -> int:
-        return sum(self.terms)
+    total_terms: int = 0
 
     def __len__(self) -> int:
         return len(self.event)
@@ -116,9 +125,10 @@ class ThreadMap:
         for column, size in zip(cls._COLUMNS, json.loads(head), strict=True):
             getattr(out, column).frombytes(rest[position : position + size])
             position += size
+        out.total_terms = sum(out.terms)
         return out
 
-    def add(self, record: dict[str, Any], offset: int, count_terms) -> list[tuple[int, str]]:
+    def add(self, record: dict[str, Any], offset: int, terms_of: Callable[[str], str]) -> list[tuple[int, str]]:
         """Take in one event line; return (document number, index terms) of its new units."""
         text = record.get("text") or ""
         metadata = record.get("metadata") or {}
@@ -138,13 +148,18 @@ class ThreadMap:
         code = self.names.index(speaker) if speaker in self.names else 0
         out: list[tuple[int, str]] = []
         for number, (start, end) in enumerate(cut(text, metadata.get("parts"))):
-            terms = count_terms(text[start:end])
+            terms = terms_of(text[start:end])
             document = self.number << SHIFT | len(self.event)
             self.event.append(position)
             self.start.append(start)
             self.end.append(end)
             self.terms.append(min(65535, terms.count(" ") + 1))
-            self.flags.append(flags | (CONTINUED if number else 0))
+            self.total_terms += self.terms[-1]
+            piece = text[start:end]
+            self.flags.append(
+                flags | (CONTINUED if number else 0) | (TIMED if _TIMED.search(piece) else 0)
+                | (COUNTED if _COUNTED.search(piece) else 0)
+            )
             self.speaker.append(code)
             out.append((document, terms))
         return out

@@ -8,44 +8,50 @@ their sum does not depend on the query's length.
 
 from __future__ import annotations
 
+import heapq
+import math
 from array import array
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memoryfs.index.lexical import Term, idf
-from memoryfs.index.units import MASK, MESSAGE, NO_TIME, QUESTION, ROLE_MASK, SHIFT
+from memoryfs.index.units import COUNTED, MASK, MESSAGE, NO_TIME, QUESTION, ROLE_MASK, SHIFT, TIMED
 
 if TYPE_CHECKING:
     from memoryfs.index.core import Index
 
 K1, B = 1.2, 0.75
 SMALL, LARGE = 40, 120  # window sizes in index terms (RECALL-NOTES)
-CANDIDATES = 400
-NEIGHBOURS_OF = 120
+FIRST = 900  # documents scored exactly, of those that hold most of the query's weight
+CANDIDATES = 260  # of them looked at with their windows
+NEIGHBOURS_OF = 80  # of them whose neighbours are candidates too: the answer often follows the words asked for
 
 
 @dataclass(slots=True)
 class Candidate:
-    """One unit. `lexical` holds unit, small, large, thread, each 0..1; `similarity` 0..1 above the store's mean."""
+    """One unit and its features. unit, small, large, thread, near, dense and so on are 0..1, relative to the best one."""
 
     doc: int
     unit: float = 0.0
     small: float = 0.0
     large: float = 0.0
     thread: float = 0.0
+    near: float = 0.0  # the better of the two neighbours' `unit`
     dense: float = 0.0
     dense_near: float = 0.0
+    dense_thread: float = 0.0
     when: float = 0.0
     speaker: float = 0.0
     memory: float = 0.0
-    literal: float = 0.0
+    length: float = 0.0  # ln(1 + terms)
     message: bool = True
     question: bool = False
+    timed: bool = False
+    counted: bool = False
     role: int = 0
-    terms: int = 0
     score: float = 0.0
-    why: dict[str, float] = field(default_factory=dict)
 
     @property
     def number(self) -> int:
@@ -57,8 +63,7 @@ class Candidate:
 
 
 def candidates(
-    index: Index, terms: list[Term], *, similar: Mapping[int, float] = {}, until: int | None = None,
-    extra: Mapping[int, float] = {},
+    index: Index, terms: list[Term], *, similar: Mapping[int, float], until: int | None, extra: Mapping[int, float],
 ) -> dict[int, Candidate]:
     """Candidates by document with their lexical views filled in.
 
@@ -68,67 +73,83 @@ def candidates(
     units, total_terms, thread_count = index.totals()
     if not units:
         return {}
-    average = max(1.0, total_terms / units)
-    numbers = {doc >> SHIFT for term in terms for doc in term.postings if doc >> SHIFT}
-    numbers |= {doc >> SHIFT for doc in similar} | {doc >> SHIFT for doc in extra}
-    index.load_threads(numbers)
-    held: dict[int, list[tuple[int, int]]] = {}  # doc → (term number, frequency)
-    frequency: list[dict[int, int]] = []  # term number → thread → frequency
-    holders: list[int] = []  # term number → how many units hold it
-    for number, term in enumerate(terms):
-        by_thread: dict[int, int] = {}
-        holders.append(sum(1 for doc in term.postings if doc >> SHIFT))
-        for doc, count in term.postings.items():
-            thread = doc >> SHIFT
-            if not thread:
-                continue
-            held.setdefault(doc, []).append((number, count))
-            by_thread[thread] = by_thread.get(thread, 0) + count
-        frequency.append(by_thread)
+    postings = [_of_events(term.postings) for term in terms]
     if until is not None:
-        held = {doc: hits for doc, hits in held.items() if _before(index, doc, until)}
-        similar = {doc: s for doc, s in similar.items() if _before(index, doc, until)}
-        extra = {doc: s for doc, s in extra.items() if _before(index, doc, until)}
-    weights = [term.weight * idf(counts, units) for term, counts in zip(terms, holders, strict=True)]
-    scores: dict[int, float] = {}
-    lengths: dict[int, array] = {n: t.terms for n in numbers if (t := index.thread(n)) is not None}
-    scale, base = K1 * B / average, K1 * (1 - B)
-    for doc, hits in held.items():
-        column = lengths.get(doc >> SHIFT)
-        if column is None or (doc & MASK) >= len(column):
-            continue
-        norm = base + scale * column[doc & MASK]
-        total = 0.0
-        for number, count in hits:
-            total += weights[number] * count * (K1 + 1) / (count + norm)
-        scores[doc] = total
-    best = sorted(scores, key=lambda d: (-scores[d], d))[:CANDIDATES]
-    chosen = dict.fromkeys(best)
+        index.load_threads({doc >> SHIFT for found in (*postings, similar, extra) for doc in found})
+        postings = [{d: n for d, n in found.items() if _before(index, d, until)} for found in postings]
+        similar = {d: s for d, s in similar.items() if _before(index, d, until)}
+        extra = {d: s for d, s in extra.items() if _before(index, d, until)}
+    weights = [term.weight * idf(len(found), units) for term, found in zip(terms, postings, strict=True)]
+    chosen = _first(postings, weights)
+    index.load_threads({doc >> SHIFT for doc in (*chosen, *similar, *extra)})
+    scores = _units(index, chosen, postings, weights, max(1.0, total_terms / units))
+    best = heapq.nlargest(CANDIDATES, scores, key=scores.__getitem__)
+    out: dict[int, Candidate] = dict.fromkeys(best)
     for doc in best[:NEIGHBOURS_OF]:
-        column = lengths[doc >> SHIFT]
         for near in (-2, -1, 1, 2):
-            if 0 <= (doc & MASK) + near < len(column):
-                chosen.setdefault(doc + near)
-    for doc in (*similar, *extra):
-        if (doc >> SHIFT) in lengths and (doc & MASK) < len(lengths[doc >> SHIFT]):
-            chosen.setdefault(doc)
-    if until is not None:
-        chosen = {doc: None for doc in chosen if _before(index, doc, until)}
-    out = {doc: Candidate(doc, unit=scores.get(doc, 0.0)) for doc in chosen}
-    threads = _thread_scores(index, weights, frequency, thread_count, total_terms)
-    for doc, item in out.items():
+            out.setdefault(doc + near)
+    out.update(dict.fromkeys((*similar, *extra)))
+    threads = _threads(index, postings, weights, thread_count, total_terms, {doc >> SHIFT for doc in out})
+    for doc in list(out):
         thread = index.thread(doc >> SHIFT)
-        item.thread = threads.get(doc >> SHIFT, 0.0)
+        if thread is None or (doc & MASK) >= len(thread.terms) or (until is not None and not _before(index, doc, until)):
+            del out[doc]
+            continue
         flags = thread.flags[doc & MASK]
-        item.message, item.question, item.role = bool(flags & MESSAGE), bool(flags & QUESTION), flags & ROLE_MASK
-        item.terms = thread.terms[doc & MASK]
-        item.small, item.large = _windows(doc, thread.terms, held, weights)
-    for view in ("unit", "small", "large", "thread"):
-        top = max((getattr(c, view) for c in out.values()), default=0.0)
-        if top > 0:
-            for item in out.values():
-                setattr(item, view, getattr(item, view) / top)
+        small, large = _windows(doc, thread.terms, postings, weights)
+        out[doc] = Candidate(
+            doc, unit=scores.get(doc, 0.0), small=small, large=large, thread=threads.get(doc >> SHIFT, 0.0),
+            length=math.log1p(thread.terms[doc & MASK]), message=bool(flags & MESSAGE), question=bool(flags & QUESTION),
+            timed=bool(flags & TIMED), counted=bool(flags & COUNTED), role=flags & ROLE_MASK,
+        )  # fmt: skip
+    _relative(out)
+    for doc, item in out.items():
+        before, after = out.get(doc - 1), out.get(doc + 1)
+        item.near = max(before.unit if before else 0.0, after.unit if after else 0.0)
     return out
+
+
+def _of_events(postings: dict[int, int]) -> dict[int, int]:
+    low = next(iter(postings), 0)  # postings come in order of documents, memories' first
+    return postings if low >> SHIFT else {doc: count for doc, count in postings.items() if doc >> SHIFT}
+
+
+def _first(postings: list[dict[int, int]], weights: list[float]) -> list[int]:
+    """The documents that hold most of the query's weight, however often: cheap, and all that is scored exactly."""
+    sums: dict[int, float] = {}
+    get = sums.get
+    for found, weight in zip(postings, weights, strict=True):
+        for doc in found:
+            sums[doc] = get(doc, 0.0) + weight
+    return list(sums) if len(sums) <= FIRST else heapq.nlargest(FIRST, sums, key=sums.__getitem__)
+
+
+def _units(
+    index: Index, docs: list[int], postings: list[dict[int, int]], weights: list[float], average: float
+) -> dict[int, float]:
+    scale, base = K1 * B / average, K1 * (1 - B)
+    pairs = list(zip(postings, weights, strict=True))
+    out: dict[int, float] = {}
+    for doc in docs:
+        thread = index.thread(doc >> SHIFT)
+        if thread is None or (doc & MASK) >= len(thread.terms):
+            continue
+        norm = base + scale * thread.terms[doc & MASK]
+        total = 0.0
+        for found, weight in pairs:
+            count = found.get(doc)
+            if count:
+                total += weight * count / (count + norm)
+        out[doc] = total
+    return out
+
+
+def _relative(items: Mapping[int, Candidate]) -> None:
+    for view in ("unit", "small", "large", "thread"):
+        top = max((getattr(item, view) for item in items.values()), default=0.0)
+        if top > 0:
+            for item in items.values():
+                setattr(item, view, getattr(item, view) / top)
 
 
 def _before(index: Index, doc: int, until: int) -> bool:
@@ -139,58 +160,61 @@ def _before(index: Index, doc: int, until: int) -> bool:
     return at == NO_TIME or at <= until
 
 
-def _windows(doc: int, lengths: array, held: Mapping[int, list[tuple[int, int]]], weights: list[float]) -> tuple[float, float]:
-    """BM25 of the two windows around a unit: it grows by one unit after the other, before and behind in turn."""
-    unit = doc & MASK
-    first = doc - unit
-    low = high = unit
-    size = lengths[unit]
-    counts: dict[int, int] = {}
-    for number, count in held.get(doc, ()):
-        counts[number] = counts.get(number, 0) + count
-    small = -1.0
+def _windows(doc: int, lengths: array, postings: list[dict[int, int]], weights: list[float]) -> tuple[float, float]:
+    """BM25 of the two windows around a unit: each grows by one unit behind, one before, in turn, until it is full."""
+    low = high = doc
+    first, last = doc - (doc & MASK), doc - (doc & MASK) + len(lengths) - 1
+    size = lengths[doc & MASK]
+    small = None if size < SMALL else _window(low, high, size, SMALL, postings, weights)
     behind = True
-    end = len(lengths)
-    while True:
-        if small < 0 and size >= SMALL:
-            small = _bm25(counts, size, SMALL, weights)
-        if size >= LARGE or high - low > 24:
-            break
-        if low == 0 and high == end - 1:
-            break
-        if (behind and high < end - 1) or low == 0:
+    while size < LARGE and high - low < 24 and (low > first or high < last):
+        if (behind and high < last) or low == first:
             high += 1
-            grown = high
+            size += lengths[high & MASK]
         else:
             low -= 1
-            grown = low
+            size += lengths[low & MASK]
         behind = not behind
-        size += lengths[grown]
-        for number, count in held.get(first + grown, ()):
-            counts[number] = counts.get(number, 0) + count
-    large = _bm25(counts, size, LARGE, weights)
-    return (large if small < 0 else small), large
+        if small is None and size >= SMALL:
+            small = _window(low, high, size, SMALL, postings, weights)
+    large = _window(low, high, size, LARGE, postings, weights)
+    return (large if small is None else small), large
 
 
-def _bm25(counts: Mapping[int, int], size: int, usual: int, weights: list[float]) -> float:
+def _window(
+    low: int, high: int, size: int, usual: int, postings: list[dict[int, int]], weights: list[float]
+) -> float:
     norm = K1 * (1 - B + B * size / usual)
-    return sum(weights[n] * c * (K1 + 1) / (c + norm) for n, c in counts.items())
+    total = 0.0
+    docs = range(low, high + 1)
+    for found, weight in zip(postings, weights, strict=True):
+        count = 0
+        for doc in docs:
+            if doc in found:
+                count += found[doc]
+        if count:
+            total += weight * count / (count + norm)
+    return total
 
 
-def _thread_scores(
-    index: Index, weights: list[float], frequency: list[dict[int, int]], thread_count: int, total_terms: int
+def _threads(
+    index: Index, postings: list[dict[int, int]], weights: list[float], thread_count: int, total_terms: int, wanted: set[int]
 ) -> dict[int, float]:
+    """BM25 of whole threads, with the terms' frequency in threads."""
     average = max(1.0, total_terms / max(1, thread_count))
-    lengths: dict[int, float] = {}
+    norms: dict[int, float] = {}
     out: dict[int, float] = {}
-    for number, by_thread in enumerate(frequency):
-        if not by_thread:
+    shift = SHIFT.__rrshift__
+    for found, weight in zip(postings, weights, strict=True):
+        if not found or not weight:
             continue
-        weight = idf(len(by_thread), thread_count)
-        for thread, count in by_thread.items():
-            size = lengths.get(thread)
-            if size is None:
-                columns = index.thread(thread)
-                size = lengths[thread] = K1 * (1 - B + B * (columns.total_terms if columns else 0) / average)
-            out[thread] = out.get(thread, 0.0) + weight * count * (K1 + 1) / (count + size)
+        by_thread = Counter(map(shift, found))
+        rarity = idf(len(by_thread), thread_count)
+        for number in wanted & by_thread.keys():
+            norm = norms.get(number)
+            if norm is None:
+                thread = index.thread(number)
+                norm = norms[number] = K1 * (1 - B + B * (thread.total_terms if thread else 0) / average)
+            count = by_thread[number]
+            out[number] = out.get(number, 0.0) + rarity * count / (count + norm)
     return out

@@ -10,6 +10,8 @@ from memoryfs.text import normalise, scan, weighted_terms
 MAX_CHARS = 20_000
 _PREFIX = re.compile(r"(?<![\w*])(\w{2,})\*(?!\w)")
 _LITERAL = re.compile(r"`([^`\n]{2,120})`|\"([^\"\n]{2,120})\"|「([^」\n]{1,60})」|“([^”\n]{2,120})”")
+_WHEN = re.compile(r"\bwhen\b|\bhow long\b|\b(?:what|which) (?:date|day|year|month|time)\b|いつ|何[年月日時曜]|언제|몇\s?[년월일시]|什么时候|何时|哪[年天月]", re.I)
+_COUNT = re.compile(r"\bhow (?:many|much|often|old)\b|いくつ|何[個人回件本枚台匹]|몇|얼마|多少|几[个次人]", re.I)
 _NAME = re.compile(r"\b[A-Z][a-z]{2,}\b")
 
 
@@ -26,6 +28,8 @@ class Query:
     literals: tuple[str, ...]
     names: frozenset[str]
     prefixes: frozenset[str]
+    asks_when: bool = False
+    asks_count: bool = False
 
 
 def analyse(text: str) -> Query:
@@ -42,4 +46,5 @@ def analyse(text: str) -> Query:
         text=text, plain=plain, terms=tuple(terms.items()), whole=whole,
         literals=tuple(" ".join(normalise(value).split()) for value in literals),
         names=frozenset(normalise(m[0]) for m in _NAME.finditer(text)), prefixes=prefixes,
+        asks_when=bool(_WHEN.search(text)), asks_count=bool(_COUNT.search(text)),
     )

@@ -32,6 +32,7 @@ class Found:
     mass: float = 0.0
     coverage: float = 0.0
     similarity: float = 0.0
+    dense: bool = False
 
 
 def retrieve(
@@ -73,7 +74,8 @@ def retrieve(
             at = thread.at[thread.event[doc & MASK]]
             item.when = nearness(at, ranges) if at != NO_TIME else 0.0
     _speakers(index, items, query)
-    found.events = fuse.rank(items.values(), dense=vector is not None)
+    found.dense = vector is not None
+    found.events = fuse.rank(items.values(), query, dense=found.dense)
     found.coverage = _coverage(found.events[:10], terms, mass, total)
     return found
 
@@ -99,6 +101,12 @@ def _fill_dense(index: Index, items: dict[int, Candidate], vector: object, near:
     for doc, item in items.items():
         item.dense = scale.get(doc, 0.0)
         item.dense_near = max(scale.get(doc - 1, 0.0), scale.get(doc + 1, 0.0))
+    by_thread: dict[int, list[float]] = {}
+    for doc, item in items.items():
+        by_thread.setdefault(doc >> SHIFT, []).append(item.dense)
+    best = {number: sum(sorted(values)[-3:]) / min(3, len(values)) for number, values in by_thread.items()}
+    for doc, item in items.items():
+        item.dense_thread = best[doc >> SHIFT]
 
 
 def _range_boosts(index: Index, ranked: list[Ranked]) -> dict[int, float]:

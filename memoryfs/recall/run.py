@@ -11,7 +11,7 @@ from memoryfs.errors import ModelUnavailableError, UsageError
 from memoryfs.index.core import MISMATCH
 from memoryfs.index.units import SHIFT
 from memoryfs.model import Breadcrumb, Evidence, Recall
-from memoryfs.recall import decide, extract, time
+from memoryfs.recall import decide, extract, fuse, time
 from memoryfs.recall.events import Candidate
 from memoryfs.recall.query import Query, analyse
 from memoryfs.recall.retrieve import Found, retrieve
@@ -138,10 +138,11 @@ def _evidence(
         kept, wanted, extract.extract(wanted, found.weights, max_tokens, exact=exact), strict=True
     ):
         event = source.event
+        why = fuse.parts(item, query, dense=found.dense)
         for start, end in spans:
             out.append(Evidence(
                 thread=event.thread, index=event.index, start=start, end=end, text=event.text[start:end],
                 event_id=event.id, role=event.role, time=event.time, source=event.source, line=event.line,
-                score=item.score, why={name: round(value, 4) for name, value in item.why.items()},
+                score=item.score, why={name: round(value, 4) for name, value in why.items()},
             ))  # fmt: skip
     return out
