@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from memoryfs.briefing import notes
 from memoryfs.briefing.entries import REVIEW, SECTIONS, TOPICS, Candidates, Line, candidates
+from memoryfs.briefing.gist import Gist, gist_of
 from memoryfs.config import Briefing
 from memoryfs.files import NOTES
 
@@ -88,14 +89,14 @@ def _clean(text: str) -> str:
 
 
 def compile_briefing(
-    topics: Iterable[Topic], old_text: str, config: Briefing, *, today: date, last_text: str | None = None
+    topics: Iterable[Topic | Gist], old_text: str, config: Briefing, *, today: date, last_text: str | None = None
 ) -> Compiled:
     """MEMORY.md for `topics`. Pure: same arguments, same bytes; its own output as `old_text` gives it back.
 
     `old_text` is the file as it stands: the person's words in it are kept (module `notes`); `last_text` is what was
     last written, None where not known.
     """
-    found = candidates(topics, today)
+    found = candidates((topic if isinstance(topic, Gist) else gist_of(topic) for topic in topics), today)
     words = _clean(notes.persons_text(old_text, last_text))
     has_more = NOTES in found.topics
     for full in (True, False):

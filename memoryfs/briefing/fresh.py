@@ -14,8 +14,8 @@ from typing import Any
 
 from memoryfs.briefing import stamp as stamps
 from memoryfs.briefing.compile import Compiled, compile_briefing
+from memoryfs.briefing.gist import read_gists
 from memoryfs.config import Config
-from memoryfs.edits.load import read_topics
 from memoryfs.errors import ChangedMeanwhileError, ReadOnlyError
 from memoryfs.files import BRIEFING, NOTES, Scan
 from memoryfs.textfile import read_file, write_atomic
@@ -90,10 +90,10 @@ def _read(path: Path) -> tuple[bytes, str]:
 
 
 def _compile(root: Path, config: Config, today: date, data: bytes) -> tuple[Compiled, Scan]:
-    topics, found = read_topics(root, config)
+    topics, found = read_gists(root, config)
     stamp = stamps.read(root)
     compiled = compile_briefing(
-        topics.values(), decode(data), config.briefing, today=today, last_text=stamp["text"] if stamp else None
+        topics, decode(data), config.briefing, today=today, last_text=stamp["text"] if stamp else None
     )
     return compiled, found
 

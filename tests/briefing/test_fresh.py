@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from memoryfs import briefing
-from memoryfs.briefing import fresh, stamp
+from memoryfs.briefing import fresh, gist, stamp
 from memoryfs.briefing.phrase import target_of
 from memoryfs.briefing_cache import read_fresh
 from memoryfs.config import Briefing, Config
 from memoryfs.errors import ReadOnlyError
+from memoryfs.files import scan
 
 NOW = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 FACT = "## Facts\n- The port is 8080. [^person:2026-11-20] ^m-000001\n\n[^person:2026-11-20]: 2026-11-20; stated by a person\n"
@@ -41,7 +42,7 @@ def settle(root: Path) -> None:
     data = stamp.read(root)
     if data:
         data["racy"] = False
-        found = stamp.fingerprint(fresh.read_topics(root, Config())[1], Config())
+        found = stamp.fingerprint(scan(root, Config()), Config())
         (root / stamp.FILE).write_text(json.dumps(data | {"fingerprint": found}))
 
 
@@ -82,6 +83,31 @@ def test_the_unchanged_path_imports_nothing_slow(root: Path):
     )
     out = subprocess.run([sys.executable, "-c", code, str(root)], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+def test_only_changed_files_are_parsed_again(root: Path, monkeypatch):
+    from memoryfs import topic
+
+    for number in range(5):
+        write(root, f"projects/topic-{number}.md", f"# Topic {number}\n{FACT.replace('m-00000', f'm-{number}0000')}")
+    for path in root.rglob("*.md"):
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    monkeypatch.setattr(gist, "TICK_NS", 0)  # as if the files were old
+    refresh(root)
+    before = (root / "MEMORY.md").read_text()
+    real, parsed = topic.parse, []
+    monkeypatch.setattr(topic, "parse", lambda data, path: parsed.append(path) or real(data, path))
+    write(root, "projects/topic-3.md", "# Another title\n")
+    refresh(root)
+    assert parsed == ["projects/topic-3.md"] and "Another title" in (root / "MEMORY.md").read_text()
+    write(root, "projects/topic-3.md", f"# Topic 3\n{FACT.replace('m-00000', 'm-30000')}")
+    refresh(root)
+    assert (root / "MEMORY.md").read_text() == before
+    for broken in ('{"version": 1, "topics": [', '{"version": 1, "topics": [1]}', '{"version": 1, "topics": {"projects/app.md": [1]}}', "[]"):
+        (root / gist.FILE).write_text(broken)
+        (root / "MEMORY.md").unlink()
+        refresh(root)
+        assert (root / "MEMORY.md").read_text() == before
 
 
 @pytest.mark.parametrize("change", [
@@ -197,7 +223,7 @@ def test_con_04_killed_at_random_points_the_file_is_whole(root: Path):
 
 def test_rt_06_a_save_during_the_refresh_is_kept(root: Path, monkeypatch):
     refresh(root)
-    real, calls = fresh.read_topics, []
+    real, calls = fresh.read_gists, []
 
     def slow(*args):
         if not calls:
@@ -206,7 +232,7 @@ def test_rt_06_a_save_during_the_refresh_is_kept(root: Path, monkeypatch):
         return real(*args)
 
     write(root, "projects/new.md", "# New topic\n")
-    monkeypatch.setattr(fresh, "read_topics", slow)
+    monkeypatch.setattr(fresh, "read_gists", slow)
     refresh(root)
     text = (root / "MEMORY.md").read_text()
     assert "saved meanwhile\n" in text and "New topic" in text
