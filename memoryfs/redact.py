@@ -1,9 +1,9 @@
 """In: any text. Out: the same text with secrets replaced by `[REDACTED:kind]`, and where that happened.
 
-Three ways to see a secret: its form (`secretrules`), the name it is assigned to (`FOO_TOKEN=…`, `password: "…"`,
-Bearer headers, passwords in URLs), and private keys as blocks, also when escaped or prefixed line by line. A value
-that is a placeholder (`$FOO`, `your-key-here`, `os.environ[...]`, `***`, `string`) stays, and so do look-alikes
-without a secret's form or name: commit hashes, UUIDs, `sha256:` digests, integrity hashes.
+Three ways to see a secret: its form (`secretrules`), the name it is assigned to (`FOO_TOKEN=…`, `password:
+"…"`, Bearer headers, passwords in URLs), and private keys as blocks, also when escaped or prefixed line by
+line. A value that is a placeholder (`$FOO`, `your-key-here`, `os.environ[...]`, `***`, `string`) stays, and
+so do look-alikes without a secret's form or name: commit hashes, UUIDs, `sha256:` digests, integrity hashes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ Span = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
-    """`spans` are the placeholders' [start, end) in `text`; `edits` say which [start, end) of the input they replace."""
+    """`spans` are the placeholders' [start, end) in `text`; `edits` say which [start, end) of the input
+    they replace."""
 
     text: str
     spans: tuple[tuple[int, int], ...] = ()
@@ -96,7 +97,9 @@ def _by_form(text: str, low: str, rule: Rule) -> Iterator[Span]:
         yield from _broken(text, low, rule)
 
 
-_REST = re.compile(r"[\"']?[ \t]*[+\\]?[ \t]*\r?\n[ \t]*(?:(?:[>#|*+]|//|\d+[→:|])[ \t]?)*[\"']?([A-Za-z0-9_-]{8,})(?=[\"'`,;)\\]*[ \t]*(?:\r?\n|$))")
+_REST = re.compile(
+    r"[\"']?[ \t]*[+\\]?[ \t]*\r?\n[ \t]*(?:(?:[>#|*+]|//|\d+[→:|])[ \t]?)*[\"']?([A-Za-z0-9_-]{8,})(?=[\"'`,;)\\]*[ \t]*(?:\r?\n|$))"
+)
 _JOIN = re.compile(r"[\"']?[ \t]*[+\\]?[ \t]*\r?\n[ \t]*(?:(?:[>#|*+]|//|\d+[→:|])[ \t]?)*[\"']?")
 
 
@@ -113,12 +116,12 @@ def _broken(text: str, low: str, rule: Rule) -> Iterator[Span]:
     for literal in rule.literals:
         at = low.find(literal)
         while at >= 0:
-            window = text[at:at + rule.size + 60]
+            window = text[at : at + rule.size + 60]
             cut = _JOIN.search(window, len(literal))
             if cut and cut.start() < rule.size and not rule.pattern.match(text, at):
-                head = window[:cut.start()]
+                head = window[: cut.start()]
                 if not re.search(r"\s", head):
-                    joined = head + window[cut.end():]
+                    joined = head + window[cut.end() :]
                     match = rule.pattern.match(joined)
                     if match and match.end() > len(head):
                         length = min(match.end(), rule.size)
@@ -128,7 +131,9 @@ def _broken(text: str, low: str, rule: Rule) -> Iterator[Span]:
 
 _PEM = re.compile(r"-{4,5} ?BEGIN ((?:[A-Z0-9]+ )*)PRIVATE KEY(?: BLOCK)? ?-{4,5}")
 _PEM_END = re.compile(r"-{4,5} ?END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)? ?-{4,5}")
-_PEM_LINE = re.compile(r"(?:\\[nrt]|[\s\"'>#|*+,]|//|\d+[→:|])*(?:[A-Za-z0-9-]+: [^\n\\]{1,80}|[A-Za-z0-9+/=]{16,})")
+_PEM_LINE = re.compile(
+    r"(?:\\[nrt]|[\s\"'>#|*+,]|//|\d+[→:|])*(?:[A-Za-z0-9-]+: [^\n\\]{1,80}|[A-Za-z0-9+/=]{16,})"
+)
 _RUN = re.compile(r"[A-Za-z0-9+/=]{16,}")
 MAX_PEM = 20_000
 
@@ -137,17 +142,19 @@ def _private_keys(text: str) -> Iterator[Span]:
     for match in _PEM.finditer(text):
         end = _PEM_END.search(text, match.end(), match.end() + MAX_PEM)
         if end and not _PEM.search(text, match.end(), end.start()):
-            body, stop = text[match.end():end.start()], end.end()
+            body, stop = text[match.end() : end.start()], end.end()
         else:  # cut off before its end
             stop = match.end()
             while (line := _PEM_LINE.match(text, stop)) and line.end() > stop:
                 stop = line.end()
-            body = text[match.end():stop]
+            body = text[match.end() : stop]
         if sum(len(run) for run in _RUN.findall(body)) >= 32:
             yield match.start(), stop, "private-key"
 
 
-_URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@\"'<>`\[]*:([^\s/@\"'<>`]+(?:/[^\s/@\"'<>`:]+)?)@(?=[\w\[.$%-])")
+_URL = re.compile(
+    r"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@\"'<>`\[]*:([^\s/@\"'<>`]+(?:/[^\s/@\"'<>`:]+)?)@(?=[\w\[.$%-])"
+)
 
 
 def _in_urls(text: str) -> Iterator[Span]:
@@ -156,8 +163,23 @@ def _in_urls(text: str) -> Iterator[Span]:
             yield *match.span(1), "password"
 
 
-_WORDS = ("token", "passw", "pwd", "secret", "key", "credential", "bearer", "authorization", "passphrase", "パスワード",
-          "비밀번호", "密码", "curl", "_pass", "auth")
+_WORDS = (
+    "token",
+    "passw",
+    "pwd",
+    "secret",
+    "key",
+    "credential",
+    "bearer",
+    "authorization",
+    "passphrase",
+    "パスワード",
+    "비밀번호",
+    "密码",
+    "curl",
+    "_pass",
+    "auth",
+)
 _NAME = (
     r"(?P<name>[A-Za-z0-9_.-]{0,60}?(?:secret|token|passw(?:or)?d|passphrase|pwd|[_.-]pass|api[_-]?key|access[_-]?key|private[_-]?key"
     r"|secret[_-]?key|auth[_-]?key|encryption[_-]?key|signing[_-]?key|master[_-]?key|account[_-]?key|service[_-]?key"
@@ -188,7 +210,9 @@ def _by_name(text: str) -> Iterator[Span]:
     for pattern, kind in ((_BEARER, "bearer-token"), (_USERPASS, "password")):
         for match in pattern.finditer(text):
             value = match[1]
-            if not _placeholder(value) and (kind == "password" or any(c.isdigit() for c in value) or len(value) > 30):
+            if not _placeholder(value) and (
+                kind == "password" or any(c.isdigit() for c in value) or len(value) > 30
+            ):
                 yield *match.span(1), kind
     for pattern in (_FLAG, _SPOKEN):
         for match in pattern.finditer(text):
@@ -229,10 +253,16 @@ def _assigned(match: re.Match[str], group: str) -> bool:
 
 
 def _mixed(value: str) -> bool:
-    """Letters and digits (or signs) together, as in a key, and not a path, a version, a time or a plain name."""
-    if value.startswith(("/", "./", "../", "~/", "http://", "https://", "-")) or re.fullmatch(r"v?[\d.,:TZ+-]+", value):
+    """Letters and digits (or signs) together, as in a key, and not a path, a version, a time or a plain
+    name."""
+    if value.startswith(("/", "./", "../", "~/", "http://", "https://", "-")) or re.fullmatch(
+        r"v?[\d.,:TZ+-]+", value
+    ):
         return False
-    if re.fullmatch(r"[\w.-]+\.(?:go|py|ts|tsx|js|rs|md|json|ya?ml|toml|txt|sh|java|rb|c|h|cpp|html|css|log|lock)(?::\d+)?", value):
+    if re.fullmatch(
+        r"[\w.-]+\.(?:go|py|ts|tsx|js|rs|md|json|ya?ml|toml|txt|sh|java|rb|c|h|cpp|html|css|log|lock)(?::\d+)?",
+        value,
+    ):
         return False
     digits = sum(c.isdigit() for c in value)
     letters = sum(c.isalpha() for c in value)
@@ -254,16 +284,27 @@ _PLACEHOLDER = re.compile(
 
 def _placeholder(value: str) -> bool:
     value = value.strip()
-    return not value or (len(set(value)) == 1 and len(value) > 3 and value[0] in "*xX.-_#0") or bool(_PLACEHOLDER.match(value))
+    return (
+        not value
+        or (len(set(value)) == 1 and len(value) > 3 and value[0] in "*xX.-_#0")
+        or bool(_PLACEHOLDER.match(value))
+    )
 
 
-_FILE = re.compile(r"(?:[\w.~-]*/)+[\w.-]+\.\w{1,10}")  # a path with a suffix: where a secret is, not what it is
-_ACCESS = re.compile(r"&?[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]|[\[(])")  # an attribute, a call, an element
-_CODE = re.compile(r"(?:[A-Za-z_][\w]*)(?:(?:\.|->|::|\?\.)[A-Za-z_][\w]*)+\Z|[A-Za-z_]\w*\Z|&?[A-Za-z_]\w*[.\[(].*|[A-Za-z]+(?:[-/][A-Za-z]+)*\Z")
+_FILE = re.compile(
+    r"(?:[\w.~-]*/)+[\w.-]+\.\w{1,10}"
+)  # a path with a suffix: where a secret is, not what it is
+_ACCESS = re.compile(
+    r"&?[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]|[\[(])"
+)  # an attribute, a call, an element
+_CODE = re.compile(
+    r"(?:[A-Za-z_][\w]*)(?:(?:\.|->|::|\?\.)[A-Za-z_][\w]*)+\Z|[A-Za-z_]\w*\Z|&?[A-Za-z_]\w*[.\[(].*|[A-Za-z]+(?:[-/][A-Za-z]+)*\Z"
+)
 
 
 def _expression(value: str) -> bool:
-    """Whether a bare value reads as code (a name, an attribute, a call) or as plain words and not as a key."""
+    """Whether a bare value reads as code (a name, an attribute, a call) or as plain words and not as a
+    key."""
     if not _CODE.match(value):
         return False
     digits = sum(c.isdigit() for c in value)
@@ -281,12 +322,14 @@ def _in_base64(text: str) -> Iterator[Span]:
         while at >= 0:
             start = at
             floor = max(0, at - MAX_ENCODED)
-            while start > floor and ((text[start - 1].isalnum() and text[start - 1].isascii()) or text[start - 1] in "+/_-"):
+            while start > floor and (
+                (text[start - 1].isalnum() and text[start - 1].isascii()) or text[start - 1] in "+/_-"
+            ):
                 start -= 1
             match = _TOKEN64.match(text, at)
             end = match.end() if match else at
             if 20 <= end - start <= MAX_ENCODED and _decodes_to_key(text[start:end]):
-                yield start, end + len(text[end:end + 2]) - len(text[end:end + 2].lstrip("=")), "base64"
+                yield start, end + len(text[end : end + 2]) - len(text[end : end + 2].lstrip("=")), "base64"
             at = text.find(mark, max(end, at + 1))
 
 

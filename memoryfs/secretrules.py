@@ -1,8 +1,9 @@
-"""In: nothing. Out: the rules that find secrets by their form, from detect-secrets and our own for what it lacks.
+"""In: nothing. Out: the rules that find secrets by their form, from detect-secrets and our own for what it
+lacks.
 
-A rule runs only where one of its `literals` stands in the text (compared in lower case), which keeps a scan of
-megabytes cheap. `size` is the full length of a key of fixed length: such a key is also found when it was broken
-over two lines.
+A rule runs only where one of its `literals` stands in the text (compared in lower case), which keeps a scan
+of megabytes cheap. `size` is the full length of a key of fixed length: such a key is also found when it was
+broken over two lines.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ class Rule:
 
 
 def _own(kind: str, literals: str, pattern: str, *, left: bool = True, size: int = 0, group: int = 0) -> Rule:
-    return Rule(kind, tuple(literals.lower().split()), re.compile((_LEFT if left else "") + pattern), group, size)
+    return Rule(
+        kind, tuple(literals.lower().split()), re.compile((_LEFT if left else "") + pattern), group, size
+    )
 
 
 OWN: tuple[Rule, ...] = (
@@ -37,24 +40,53 @@ OWN: tuple[Rule, ...] = (
     _own("anthropic-key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{16,}", left=False),
     _own("openai-key", "sk-", r"sk-(?:proj|svcacct|admin|or|None|service)-[A-Za-z0-9_-]{16,}"),
     _own("openai-key", "sk-", r"sk-[A-Za-z0-9]{20,}(?![A-Za-z0-9-])", size=51),
-    _own("stripe-key", "sk_ rk_ whsec_", r"(?:[sr]k_(?:live|test|prod)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})"),
+    _own(
+        "stripe-key",
+        "sk_ rk_ whsec_",
+        r"(?:[sr]k_(?:live|test|prod)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})",
+    ),
     _own("slack-token", "xox", r"xox[abceoprs](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}", left=False),
     _own("slack-token", "xapp-", r"xapp-\d-[A-Za-z0-9-]{20,}"),
-    _own("slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9_/+-]{20,})",
-         left=False, group=1),
-    _own("discord-webhook", "/api/webhooks/", r"discord(?:app)?\.com/api/webhooks/(\d+/[\w-]{40,})", left=False, group=1),
-    _own("gitlab-token", "glpat- gldt- glft- glsoat- glrt- glptt- glcbt- glimt- glagent- gloas-",
-         r"gl(?:pat|dt|ft|soat|rt|ptt|cbt|imt|agent|oas)-[A-Za-z0-9_-]{20,}", left=False, size=26),
+    _own(
+        "slack-webhook",
+        "hooks.slack.com",
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9_/+-]{20,})",
+        left=False,
+        group=1,
+    ),
+    _own(
+        "discord-webhook",
+        "/api/webhooks/",
+        r"discord(?:app)?\.com/api/webhooks/(\d+/[\w-]{40,})",
+        left=False,
+        group=1,
+    ),
+    _own(
+        "gitlab-token",
+        "glpat- gldt- glft- glsoat- glrt- glptt- glcbt- glimt- glagent- gloas-",
+        r"gl(?:pat|dt|ft|soat|rt|ptt|cbt|imt|agent|oas)-[A-Za-z0-9_-]{20,}",
+        left=False,
+        size=26,
+    ),
     _own("google-key", "aiza", r"AIza[A-Za-z0-9_-]{35}", size=39),
     _own("google-secret", "gocspx- ya29.", r"(?:GOCSPX-[A-Za-z0-9_-]{20,}|ya29\.[A-Za-z0-9_-]{20,})"),
     _own("npm-token", "npm_", r"npm_[A-Za-z0-9]{36}", left=False, size=40),
     _own("pypi-token", "pypi-", r"pypi-(?:Ag[A-Za-z0-9_-]{20,}|[A-Za-z0-9_-]{50,})"),
     _own("huggingface-token", "hf_", r"hf_[A-Za-z0-9]{30,}(?![A-Za-z0-9_])", size=37),
     _own("sendgrid-key", "sg.", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-    _own("jwt", "eyj", r"eyJ[A-Za-z0-9_-]{8,}\.(?:eyJ[A-Za-z0-9_-]{4,}|[A-Za-z0-9_-]{20,})(?:\.[A-Za-z0-9_-]*)?(?:\.[\w-]+){0,2}"),
+    _own(
+        "jwt",
+        "eyj",
+        r"eyJ[A-Za-z0-9_-]{8,}\.(?:eyJ[A-Za-z0-9_-]{4,}|[A-Za-z0-9_-]{20,})(?:\.[A-Za-z0-9_-]*)?(?:\.[\w-]+){0,2}",
+    ),
     _own("telegram-token", ":aa", r"\d{8,10}:AA[A-Za-z0-9_-]{32,33}(?![A-Za-z0-9_-])"),
-    _own("azure-key", "accountkey= sharedaccesskey=", r"(?i:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{30,}={0,2})",
-         left=False, group=1),
+    _own(
+        "azure-key",
+        "accountkey= sharedaccesskey=",
+        r"(?i:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{30,}={0,2})",
+        left=False,
+        group=1,
+    ),
     _own("azure-sas", "sig=", r"[?&]sig=([A-Za-z0-9%+/=_-]{30,})", left=False, group=1),
     _own("twilio-key", "sk", r"SK[0-9a-f]{32}(?![0-9A-Za-z])", left=False, size=34),
     _own("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}", left=False),
@@ -67,22 +99,46 @@ OWN: tuple[Rule, ...] = (
     _own("vault-token", "hvs. hvb. hvr.", r"hv[sbr]\.[A-Za-z0-9_-]{24,}"),
     _own("docker-token", "dckr_pat_ dckr_oat_", r"dckr_[po]at_[A-Za-z0-9_-]{20,}"),
     _own("databricks-token", "dapi", r"dapi[0-9a-f]{32}(?:-\d)?(?![0-9A-Za-z])"),
-    _own("model-key", "gsk_ xai- r8_ pplx- fw_ nvapi- csk- tgp_v1_",
-         r"(?:gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{37}|pplx-[A-Za-z0-9]{40,}|fw_[A-Za-z0-9]{22,}"
-         r"|nvapi-[\w-]{40,}|csk-[a-z0-9]{40,}|tgp_v1_[\w-]{40,})(?![A-Za-z0-9_])"),
-    _own("service-token", "figd_ sbp_ dp.pt. pul- atatt3 atbb nrak- sntrys_ sntryu_ glsa_ pscale_ rubygems_ phx_ "
-         "sb_secret_ tskey- hrku- ops_eyj",
-         r"(?:figd_[\w-]{36,}|sbp_[a-f0-9]{40}|dp\.pt\.[A-Za-z0-9]{40,}|pul-[a-f0-9]{40}|ATATT3[\w=-]{50,}|ATBB[A-Za-z0-9]{24,}"
-         r"|NRAK-[A-Z0-9]{27}|sntry[su]_[\w=+/.-]{40,}|glsa_[A-Za-z0-9]{32}_[a-f0-9]{8}|pscale_(?:tkn|pw|oauth)_[\w.-]{32,}"
-         r"|rubygems_[0-9a-f]{48}|phx_[A-Za-z0-9]{40,}|sb_secret_[\w-]{20,}|tskey-[a-z]+-[A-Za-z0-9-]{20,}"
-         r"|HRKU-[\w-]{30,}|ops_eyJ[A-Za-z0-9_-]{40,})"),
+    _own(
+        "model-key",
+        "gsk_ xai- r8_ pplx- fw_ nvapi- csk- tgp_v1_",
+        r"(?:gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{37}|pplx-[A-Za-z0-9]{40,}|fw_[A-Za-z0-9]{22,}"
+        r"|nvapi-[\w-]{40,}|csk-[a-z0-9]{40,}|tgp_v1_[\w-]{40,})(?![A-Za-z0-9_])",
+    ),
+    _own(
+        "service-token",
+        "figd_ sbp_ dp.pt. pul- atatt3 atbb nrak- sntrys_ sntryu_ glsa_ pscale_ rubygems_ phx_ "
+        "sb_secret_ tskey- hrku- ops_eyj",
+        r"(?:figd_[\w-]{36,}|sbp_[a-f0-9]{40}|dp\.pt\.[A-Za-z0-9]{40,}|pul-[a-f0-9]{40}|ATATT3[\w=-]{50,}|ATBB[A-Za-z0-9]{24,}"
+        r"|NRAK-[A-Z0-9]{27}|sntry[su]_[\w=+/.-]{40,}|glsa_[A-Za-z0-9]{32}_[a-f0-9]{8}|pscale_(?:tkn|pw|oauth)_[\w.-]{32,}"
+        r"|rubygems_[0-9a-f]{48}|phx_[A-Za-z0-9]{40,}|sb_secret_[\w-]{20,}|tskey-[a-z]+-[A-Za-z0-9-]{20,}"
+        r"|HRKU-[\w-]{30,}|ops_eyJ[A-Za-z0-9_-]{40,})",
+    ),
     _own("age-key", "age-secret-key-", r"AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
-    _own("putty-key", "private-lines:", r"Private-Lines: \d+\s*\n((?:[A-Za-z0-9+/=]{20,}\s*\n?)+)", left=False, group=1),
+    _own(
+        "putty-key",
+        "private-lines:",
+        r"Private-Lines: \d+\s*\n((?:[A-Za-z0-9+/=]{20,}\s*\n?)+)",
+        left=False,
+        group=1,
+    ),
 )
 
-# Plug-ins of detect-secrets that name a secret by its form. Its keyword, entropy, IP and AP… rules are left out: in
-# transcripts of code they mark a clean line in about fifty. Literals: what a match must contain, in lower case.
-_GITLAB = ("glpat-", "gldt-", "glft-", "glsoat-", "glrt-", "gr1348941", "glcbt-", "glimt-", "glptt-", "glagent-", "gloas-")
+# Plug-ins of detect-secrets that name a secret by its form. Its keyword, entropy, IP and AP… rules are left
+# out: they also mark ordinary code. The literals are what a match must contain, in lower case.
+_GITLAB = (
+    "glpat-",
+    "gldt-",
+    "glft-",
+    "glsoat-",
+    "glrt-",
+    "gr1348941",
+    "glcbt-",
+    "glimt-",
+    "glptt-",
+    "glagent-",
+    "gloas-",
+)
 _PLUGINS: dict[str, tuple[str, tuple[str, ...]]] = {
     "artifactory.ArtifactoryDetector": ("artifactory-key", ("akc",)),
     "aws.AWSKeyDetector": ("aws-key", ("akia", "asia", "abia", "acca", "a3t", "aws")),
@@ -114,16 +170,17 @@ def rules() -> tuple[Rule, ...]:
     for name, (kind, literals) in _PLUGINS.items():
         module, _, plugin = name.partition(".")
         for pattern in getattr(import_module(f"detect_secrets.plugins.{module}"), plugin).denylist:
-            if pattern.pattern.startswith("(?:\\s|=|:|\"|^)AP["):
+            if pattern.pattern.startswith('(?:\\s|=|:|"|^)AP['):
                 continue
             if kind in _BOUNDED:
                 pattern = re.compile(rf"(?<![\w-])(?:{pattern.pattern})(?![\w-])", pattern.flags)
-            found.append(Rule(kind, literals, pattern, 1 if pattern.groups == 1 and kind not in _WHOLE else 0))
+            found.append(
+                Rule(kind, literals, pattern, 1 if pattern.groups == 1 and kind not in _WHOLE else 0)
+            )
     return tuple(found)
 
 
 _WHOLE = {"github-token", "gitlab-token"}  # their only group is the prefix
-
 
 
 @cache
@@ -133,13 +190,36 @@ def literals() -> tuple[str, ...]:
 
 
 # Beginnings of keys that are worth finding in base64 too, as text: see `base64_marks`.
-_ENCODED = ("ghp_", "gho_", "ghs_", "github_pat_", "AKIA", "ASIA", "sk-ant-", "sk-proj-", "xoxb-", "xoxp-", "glpat-", "AIza",
-            "npm_", "pypi-Ag", "sk_live_", "rk_live_", "PRIVATE KEY-----", "hf_", "sk-", "eyJhbGci", "://", "SG.")
+_ENCODED = (
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "github_pat_",
+    "AKIA",
+    "ASIA",
+    "sk-ant-",
+    "sk-proj-",
+    "xoxb-",
+    "xoxp-",
+    "glpat-",
+    "AIza",
+    "npm_",
+    "pypi-Ag",
+    "sk_live_",
+    "rk_live_",
+    "PRIVATE KEY-----",
+    "hf_",
+    "sk-",
+    "eyJhbGci",
+    "://",
+    "SG.",
+)
 
 
 @cache
 def base64_marks() -> tuple[str, ...]:
-    """What base64 of a text that holds one of the known beginnings must contain, for each of the three alignments."""
+    """What base64 of a text that holds one of the known beginnings must contain, for each of the three
+    alignments."""
     from base64 import b64encode
 
     marks = []

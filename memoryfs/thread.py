@@ -1,8 +1,8 @@
-"""In: a store's folder and a thread's name, or the drafts of a session. Out: events by range; thread files kept.
+"""In: a store's folder and a thread's name. Out: its path, its events by range, and what is wrong with it.
 
-A thread file holds one event a line (DESIGN §2.2), in the order of the transcript, `index` counting from 0. It
-grows at its end only; a version of the session that disagrees with it becomes the branch `NAME~2`, `NAME~3`, …
-Cold threads stand under `archive/threads/` as `.jsonl.zst` and read the same.
+A thread file holds one event a line (DESIGN §2.2), in the order of the transcript, `index` counting from 0.
+It grows at its end only; a version of the session that disagrees with it becomes the branch `NAME~2`,
+`NAME~3`, … Cold threads stand under `archive/threads/` as `.jsonl.zst` and read the same.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class EventDraft:
 def thread_name(session_id: str, first_time: str | None) -> str:
     """The thread's name: its date and the first 6 hex digits of SHA-256 over the harness's session id.
 
-    The date is the one written in `first_time`, thus in the transcript's own zone; `undated` if there is none.
+    The date is the one written in `first_time`, thus in the transcript's own zone; `undated` if there is
+    none.
     """
     digest = hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()[:6]
     match = _DATE.match(first_time or "")
@@ -99,8 +100,15 @@ def decode_event(line: bytes | str) -> Event | None:
     try:
         data: Any = json.loads(line)
         return Event(
-            thread=data["thread"], index=data["index"], id=data["id"], role=data["role"], kind=data["kind"],
-            time=data.get("time"), text=data["text"], source=data["source"], line=data["line"],
+            thread=data["thread"],
+            index=data["index"],
+            id=data["id"],
+            role=data["role"],
+            kind=data["kind"],
+            time=data.get("time"),
+            text=data["text"],
+            source=data["source"],
+            line=data["line"],
             metadata=data.get("metadata") or {},
         )
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -114,7 +122,8 @@ def encode_event(event: Event) -> bytes:
 
 
 def iter_file(path: Path) -> Iterator[Event]:
-    """Every event of one thread file, in order; torn and foreign lines are left out (`check_thread` names them)."""
+    """Every event of one thread file, in order; torn and foreign lines are left out (`check_thread` names
+    them)."""
     for line in _lines(path):
         event = decode_event(line)
         if event is not None:
@@ -173,7 +182,8 @@ def resolve(root: str | Path, short: str) -> str | None:
 
 
 def check_thread(root: str | Path, thread: str) -> list[Problem]:
-    """What is wrong with a thread file: torn or foreign lines and indexes out of order, each with its line."""
+    """What is wrong with a thread file: torn or foreign lines and indexes out of order, each with its
+    line."""
     path = thread_path(root, thread)
     problems: list[Problem] = []
     expected = 0

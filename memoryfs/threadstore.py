@@ -1,8 +1,8 @@
 """In: the drafts of one session, streamed. Out: its thread file, new, grown, unchanged or branched.
 
-A version of a session that begins like the stored one and goes on longer extends it; a shorter or equal one changes
-nothing; one that disagrees is kept beside it as a branch. Sessions longer than a few megabytes wait in a temporary
-file, not in memory. What is written here must have been redacted before.
+A version of a session that begins like the stored one and goes on longer extends it; a shorter or equal one
+changes nothing; one that disagrees is kept beside it as a branch. Sessions longer than a few megabytes wait
+in a temporary file, not in memory. What is written here must have been redacted before.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ MAX_BRANCHES = 50
 
 @dataclass(frozen=True)
 class ImportOutcome:
-    """What an import did to one thread: `status` is new, extended, unchanged or branched; counts are events."""
+    """What an import did to one thread: `status` is new, extended, unchanged or branched; counts are
+    events."""
 
     thread: str
     added: int
@@ -48,13 +49,21 @@ class ImportOutcome:
     redactions: int = 0
 
     def to_dict(self) -> dict[str, object]:
-        return {"thread": self.thread, "added": self.added, "total": self.total, "status": self.status,
-                "source": self.source, "session": self.session, "redactions": self.redactions,
-                "problems": [p.to_dict() for p in self.problems]}
+        return {
+            "thread": self.thread,
+            "added": self.added,
+            "total": self.total,
+            "status": self.status,
+            "source": self.source,
+            "session": self.session,
+            "redactions": self.redactions,
+            "problems": [p.to_dict() for p in self.problems],
+        }
 
 
 class ThreadNames:
-    """The names of a store's threads by their hash, read from the folders once and kept up to date by the writers."""
+    """The names of a store's threads by their hash, read from the folders once and kept up to date by the
+    writers."""
 
     def __init__(self, root: Path) -> None:
         self._by_hash: dict[str, list[str]] = {}
@@ -67,7 +76,8 @@ class ThreadNames:
             names.append(name)
 
     def same_session(self, name: str) -> str:
-        """The stored name of this session: the same hash on a day at most one apart, or undated; else `name`."""
+        """The stored name of this session: the same hash on a day at most one apart, or undated; else
+        `name`."""
         for other in self._by_hash.get(short_thread(name), ()):
             if "~" not in other and _days_apart(name, other) <= 1:
                 return other
@@ -116,8 +126,16 @@ class ThreadWriter:
 
     def _write(self, draft: EventDraft) -> None:
         event = Event(
-            self.thread, self.count, event_id(self.thread, draft.role, draft.text), draft.role, draft.kind,
-            draft.time, draft.text, self.source, draft.line, draft.metadata,
+            self.thread,
+            self.count,
+            event_id(self.thread, draft.role, draft.text),
+            draft.role,
+            draft.kind,
+            draft.time,
+            draft.text,
+            self.source,
+            draft.line,
+            draft.metadata,
         )
         self._spool.write(encode_event(event))
         self.count += 1
@@ -133,7 +151,8 @@ class ThreadWriter:
         self._spool.close()
 
     def finish(self) -> ImportOutcome | None:
-        """Stores what was collected; None if there was nothing. Raises ReadOnlyError where the store cannot be written."""
+        """Stores what was collected; None if there was nothing. Raises ReadOnlyError where the store cannot
+        be written."""
         if self._early:
             self._name()
         if not self.count:
@@ -154,7 +173,9 @@ class ThreadWriter:
             stored = _compare(thread_path(self.root, version), self)
             if not stored.agrees:
                 continue
-            if self.count < stored.count or (self.count == stored.count and not (stored.moved or stored.torn)):
+            if self.count < stored.count or (
+                self.count == stored.count and not (stored.moved or stored.torn)
+            ):
                 return self._outcome(version, 0, "unchanged", stored.count)
             if self.count == stored.count and stored.source != self.source:
                 return self._outcome(version, 0, "unchanged", stored.count)
@@ -171,9 +192,14 @@ class ThreadWriter:
                 break
             name = f"{base}~{number}"
         else:
-            problem = Problem(self.source, f"more than {MAX_BRANCHES} versions of one session that disagree",
-                              "Nothing was stored; look at this transcript.")
-            return ImportOutcome(base, 0, 0, "unchanged", self.source, (problem,), self.session, self.redactions)
+            problem = Problem(
+                self.source,
+                f"more than {MAX_BRANCHES} versions of one session that disagree",
+                "Nothing was stored; look at this transcript.",
+            )
+            return ImportOutcome(
+                base, 0, 0, "unchanged", self.source, (problem,), self.session, self.redactions
+            )
         self._rename(name)
         _replace(live_path(self.root, name), self.lines())
         self.names.add(name)
@@ -187,27 +213,49 @@ class ThreadWriter:
         for line in self.lines():
             e = decode_event(line)
             if e is not None:
-                spool.write(encode_event(Event(
-                    name, e.index, event_id(name, e.role, e.text), e.role, e.kind, e.time, e.text, e.source, e.line,
-                    e.metadata,
-                )))
+                spool.write(
+                    encode_event(
+                        Event(
+                            name,
+                            e.index,
+                            event_id(name, e.role, e.text),
+                            e.role,
+                            e.kind,
+                            e.time,
+                            e.text,
+                            e.source,
+                            e.line,
+                            e.metadata,
+                        )
+                    )
+                )
         self._spool.close()
         self._spool, self.thread = spool, name
 
     def _outcome(self, thread: str, added: int, status: str, total: int | None = None) -> ImportOutcome:
-        return ImportOutcome(thread, added, self.count if total is None else total, status, self.source, (),
-                             self.session, self.redactions)
+        return ImportOutcome(
+            thread,
+            added,
+            self.count if total is None else total,
+            status,
+            self.source,
+            (),
+            self.session,
+            self.redactions,
+        )
 
 
 def fallback_identity(first: EventDraft, source: str) -> str:
-    """What names a session whose format has no ids: its first event's text and time, or the file's stem without a time."""
+    """What names a session whose format has no ids: its first event's text and time, or the file's stem
+    without a time."""
     return "\0".join((first.time or Path(source).stem, first.role, first.text))
 
 
 def store_thread(
     root: Path, drafts: Iterable[EventDraft], *, session: str, source: str, names: ThreadNames | None = None
 ) -> ImportOutcome | None:
-    """Stores one session's drafts (already redacted); None if there are none. The caller holds the import lock."""
+    """Stores one session's drafts (already redacted); None if there are none. The caller holds the import
+    lock."""
     writer = ThreadWriter(root, session, source, names)
     try:
         for draft in drafts:
@@ -229,7 +277,8 @@ def _versions(root: Path, base: str) -> list[str]:
 
 @dataclass
 class _Stored:
-    """How a stored version relates to the new one; `moved`: source or lines differ; `torn`: it must be rewritten."""
+    """How a stored version relates to the new one; `moved`: source or lines differ; `torn`: it must be
+    rewritten."""
 
     agrees: bool = True
     count: int = 0

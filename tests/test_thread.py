@@ -45,7 +45,9 @@ def test_name_is_date_and_hash_in_the_transcripts_own_time() -> None:
 
 
 def test_path_and_foreign_names(tmp_path: Path) -> None:
-    assert thread_path(tmp_path, "2026-05-12-3f9a21~2") == tmp_path / "threads/2026/05/2026-05-12-3f9a21~2.jsonl"
+    assert (
+        thread_path(tmp_path, "2026-05-12-3f9a21~2") == tmp_path / "threads/2026/05/2026-05-12-3f9a21~2.jsonl"
+    )
     assert thread_path(tmp_path, "undated-3f9a21") == tmp_path / "threads/undated/undated-3f9a21.jsonl"
     for name in ("../../etc/passwd", "2026-05-12-../x", "", "x"):
         with pytest.raises(ValueError, match="thread name"):
@@ -61,8 +63,18 @@ def test_ranges_are_inclusive(tmp_path: Path) -> None:
 
 
 def test_events_survive_the_round_trip() -> None:
-    event = Event("2026-05-12-3f9a21", 3, event_id("t", "user", "x"), "user", "message", None, "a\u2028b\x85c\0\"\n", "s", 7,
-                  {"parts": [[0, 1]]})
+    event = Event(
+        "2026-05-12-3f9a21",
+        3,
+        event_id("t", "user", "x"),
+        "user",
+        "message",
+        None,
+        'a\u2028b\x85c\0"\n',
+        "s",
+        7,
+        {"parts": [[0, 1]]},
+    )
     line = encode_event(event)
     assert line.count(b"\n") == 1
     assert decode_event(line) == event
@@ -161,7 +173,18 @@ def test_a_torn_append_is_mended_by_the_next_import(tmp_path: Path) -> None:
 def test_lines_are_json_objects_with_the_promised_keys(tmp_path: Path) -> None:
     name = put(tmp_path, "a").thread
     row = json.loads(thread_path(tmp_path, name).read_text("utf-8"))
-    assert list(row) == ["thread", "index", "id", "role", "kind", "time", "text", "source", "line", "metadata"]
+    assert list(row) == [
+        "thread",
+        "index",
+        "id",
+        "role",
+        "kind",
+        "time",
+        "text",
+        "source",
+        "line",
+        "metadata",
+    ]
 
 
 def test_fallback_identity_without_session_id(tmp_path: Path) -> None:

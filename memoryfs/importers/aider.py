@@ -1,7 +1,8 @@
-"""In: Aider's `.aider.chat.history.md`. Out: its turns; each `# aider chat started at` begins a session of its own.
+"""In: Aider's `.aider.chat.history.md`. Out: its turns; each `# aider chat started at` begins a session of
+its own.
 
-A prompt's lines begin with `#### ` and end with two spaces (a heading in an answer does not); lines with `> ` are
-Aider's own words. What Aider prints before the first prompt, and its slash commands, are skipped.
+A prompt's lines begin with `#### ` and end with two spaces (a heading in an answer does not); lines with `>
+` are Aider's own words. What Aider prints before the first prompt, and its slash commands, are skipped.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def sniff(text: str) -> bool:
 
 def _stripped(role: str, text: str) -> str:
     prefix = _PREFIX[role]
-    text = text[len(prefix):] if text.startswith(prefix) else text[1:] if role == "tool" else text
+    text = text[len(prefix) :] if text.startswith(prefix) else text[1:] if role == "tool" else text
     return text[:-2] if text.endswith("  ") else text
 
 
@@ -97,7 +98,12 @@ class _Reader:
             about["skip"] = injected.INJECTED
         if not self.started:
             self.started = True
-            known = {"id": self.session, "harness": NAME, "date": (self.time or "")[:10], "started": self.time}
+            known = {
+                "id": self.session,
+                "harness": NAME,
+                "date": (self.time or "")[:10],
+                "started": self.time,
+            }
             about["session"] = {k: v for k, v in known.items() if v}
         if self.model and role == "assistant":
             about["model"], self.model = self.model, ""
@@ -105,8 +111,11 @@ class _Reader:
 
 
 def parse(path: Path, source: str) -> Iterator[Item]:
-    """The turns of all sessions of the file; `line` is where a turn's text begins. Times are those of the session."""
-    marked = any(line.rstrip("\r\n").endswith("  ") for _, line in physical_lines(path) if line.startswith("#### "))
+    """The turns of all sessions of the file; `line` is where a turn's text begins. Times are those of the
+    session."""
+    marked = any(
+        line.rstrip("\r\n").endswith("  ") for _, line in physical_lines(path) if line.startswith("#### ")
+    )
     reader = _Reader(marked)
     for number, line in physical_lines(path):
         yield from reader.feed(number, line)

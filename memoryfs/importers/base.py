@@ -1,8 +1,9 @@
-"""In: a transcript's path, lines or JSON values. Out: clean text, records with their physical line, event drafts.
+"""In: a transcript's path, lines or JSON values. Out: clean text, records with their physical line, event
+drafts.
 
-Stated rules for damaged text: bytes that are not UTF-8 and lone surrogates become U+FFFD; NUL bytes that pad a
-line are dropped; a byte-order mark is dropped; UTF-16 and UTF-32 with a byte-order mark are read as such.
-Physical lines end at LF only and count from 0.
+Stated rules for damaged text: bytes that are not UTF-8 and lone surrogates become U+FFFD; NUL bytes that
+pad a line are dropped; a byte-order mark is dropped; UTF-16 and UTF-32 with a byte-order mark are read as
+such. Physical lines end at LF only and count from 0.
 """
 
 from __future__ import annotations
@@ -22,8 +23,11 @@ from memoryfs.thread import EventDraft
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BOMS = (
-    (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"), (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
 )
 _TIME = re.compile(r"^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)\s*(Z|z|[+-]\d{2}:?\d{2})?$")
 _RECORD_START = re.compile(
@@ -34,7 +38,8 @@ TRIES = 50  # places looked at for the start of a whole record behind a torn one
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One draft of the session with this id; "" where the format has no ids (then its first event identifies it)."""
+    """One draft of the session with this id; "" where the format has no ids (then its first event
+    identifies it)."""
 
     session: str
     draft: EventDraft
@@ -49,7 +54,8 @@ def clean(text: str) -> str:
 
 
 def timestamp(value: object) -> str | None:
-    """RFC 3339 text for a time as transcripts write it (text, or seconds or milliseconds since 1970); else None.
+    """RFC 3339 text for a time as transcripts write it (text, or seconds or milliseconds since 1970); else
+    None.
 
     A time without a zone stays without one.
     """
@@ -91,7 +97,8 @@ def physical_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _decode(line: str, decoder: json.JSONDecoder) -> tuple[list[Any], bool]:
-    """All JSON values of a line (records may be glued together), and whether the whole line was understood."""
+    """All JSON values of a line (records may be glued together), and whether the whole line was
+    understood."""
     values: list[Any] = []
     position, whole, tries = 0, True, 0
     while position < len(line):
@@ -108,8 +115,12 @@ def _decode(line: str, decoder: json.JSONDecoder) -> tuple[list[Any], bool]:
             if not match:
                 break
             position = match.start()
-    if not whole:  # an inner object of a torn record is no record: only what reaches the end of the line counts
-        values = [v for v in values if isinstance(v, dict) and (len(v) > 2 or "payload" in v or "summary" in v)]
+    if (
+        not whole
+    ):  # an inner object of a torn record is no record: only what reaches the end of the line counts
+        values = [
+            v for v in values if isinstance(v, dict) and (len(v) > 2 or "payload" in v or "summary" in v)
+        ]
     return values, whole
 
 
@@ -123,22 +134,38 @@ def json_lines(path: Path, source: str) -> Iterator[tuple[int, dict[str, Any]] |
         line = raw.strip("\0 \t\r\n\ufeff")
         if not line:
             if "\0" in raw:
-                yield Problem(source, "a line of NUL bytes", "The harness crashed there; nothing to do.", number + 1,
-                              severity="warning")
+                yield Problem(
+                    source,
+                    "a line of NUL bytes",
+                    "The harness crashed there; nothing to do.",
+                    number + 1,
+                    severity="warning",
+                )
             continue
         values, whole = _decode(line, decoder)
         if not whole:
             if not raw.endswith("\n") and not values:
-                yield Problem(source, "the last line is not finished yet",
-                              "It is read at the next import, when it is whole.", number + 1, severity="warning")
+                yield Problem(
+                    source,
+                    "the last line is not finished yet",
+                    "It is read at the next import, when it is whole.",
+                    number + 1,
+                    severity="warning",
+                )
             else:
-                yield Problem(source, "not valid JSON (a torn or foreign line)",
-                              "The other lines were read; nothing to do unless it matters.", number + 1)
+                yield Problem(
+                    source,
+                    "not valid JSON (a torn or foreign line)",
+                    "The other lines were read; nothing to do unless it matters.",
+                    number + 1,
+                )
         for value in values:
             if isinstance(value, dict):
                 yield number, value
             elif whole:
-                yield Problem(source, "a JSON value that is no record", "The other lines were read.", number + 1)
+                yield Problem(
+                    source, "a JSON value that is no record", "The other lines were read.", number + 1
+                )
 
 
 def each_record(
@@ -155,8 +182,12 @@ def each_record(
         try:
             turns = list(handle(number, record))
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
-            yield Problem(source, f"a record of an unknown shape ({type(error).__name__}: {error})",
-                          "The other records were read; please report the format.", number + 1)
+            yield Problem(
+                source,
+                f"a record of an unknown shape ({type(error).__name__}: {error})",
+                "The other records were read; please report the format.",
+                number + 1,
+            )
             continue
         yield from turns
 
@@ -167,7 +198,9 @@ def draft(
     """A draft with clean text, or None where there is no text to keep."""
     if not text or text.isspace():
         return None
-    return EventDraft(role, kind, clean(text), line, time, {k: v for k, v in metadata.items() if v not in (None, "")})
+    return EventDraft(
+        role, kind, clean(text), line, time, {k: v for k, v in metadata.items() if v not in (None, "")}
+    )
 
 
 def leaves(value: Any, depth: int = 0) -> Iterator[str]:
@@ -185,7 +218,8 @@ _PAYLOAD = re.compile(r"(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_-]{1000,}={0,2}"
 
 
 def is_payload(text: str) -> bool:
-    """Whether the text is one long base64 payload (an image, encrypted reasoning), which nobody searches for."""
+    """Whether the text is one long base64 payload (an image, encrypted reasoning), which nobody searches
+    for."""
     return len(text) >= 1000 and bool(_PAYLOAD.fullmatch(text.replace("\n", "")))
 
 
@@ -202,8 +236,21 @@ def join(pieces: Iterable[str]) -> tuple[str, list[list[int]]]:
     return "\n".join(text), parts
 
 
-_EDITS = {"edit", "write", "multiedit", "notebookedit", "apply_patch", "patch", "str_replace", "create_file",
-          "str_replace_editor", "str_replace_based_edit_tool", "replace", "write_file", "edit_file"}
+_EDITS = {
+    "edit",
+    "write",
+    "multiedit",
+    "notebookedit",
+    "apply_patch",
+    "patch",
+    "str_replace",
+    "create_file",
+    "str_replace_editor",
+    "str_replace_based_edit_tool",
+    "replace",
+    "write_file",
+    "edit_file",
+}
 _PATH_KEYS = ("file_path", "filePath", "notebook_path", "path", "file", "filename")
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$|^\*\*\* Move to: (.+?)\s*$", re.M)
 _APPLIES_PATCH = re.compile(r"^\*\*\* Begin Patch\b|\bapply_patch\b", re.M)
@@ -211,9 +258,12 @@ MAX_FILES = 20
 
 
 def tool_call(name: str, arguments: Any, line: int, time: str | None, **metadata: Any) -> EventDraft | None:
-    """A tool call: its name and the strings of its arguments, one a line; `file_edit` where it changes files."""
+    """A tool call: its name and the strings of its arguments, one a line; `file_edit` where it changes
+    files."""
     text, parts = join([name, *leaves(arguments)])
-    files = [v for k in _PATH_KEYS if isinstance(arguments, dict) and isinstance(v := arguments.get(k), str) and v]
+    files = [
+        v for k in _PATH_KEYS if isinstance(arguments, dict) and isinstance(v := arguments.get(k), str) and v
+    ]
     edits = name.lower().rpartition(".")[2] in _EDITS
     if _APPLIES_PATCH.search(text):
         patched = [a or b for a, b in _PATCHED.findall(text)]
@@ -222,7 +272,9 @@ def tool_call(name: str, arguments: Any, line: int, time: str | None, **metadata
         metadata["parts"] = parts
     if files:
         metadata["files"] = [clean(f) for f in dict.fromkeys(files)][:MAX_FILES]
-    return draft("assistant", "file_edit" if edits else "tool_call", text, line, time, {"tool": name, **metadata})
+    return draft(
+        "assistant", "file_edit" if edits else "tool_call", text, line, time, {"tool": name, **metadata}
+    )
 
 
 def tool_result(value: Any, line: int, time: str | None, **metadata: Any) -> EventDraft | None:

@@ -1,4 +1,5 @@
-"""In: a note of Obsidian's ChatGPT MD plug-in. Out: its turns; the settings in its front matter are left out."""
+"""In: a note of Obsidian's ChatGPT MD plug-in. Out: its turns; the settings in its front matter are left
+out."""
 
 from __future__ import annotations
 
@@ -36,8 +37,14 @@ def parse(path: Path, source: str) -> Iterator[Item]:
             return
         if not started:
             started = True
-            found = EventDraft(found.role, found.kind, found.text, found.line, found.time,
-                               {**found.metadata, "session": dict(about)})
+            found = EventDraft(
+                found.role,
+                found.kind,
+                found.text,
+                found.line,
+                found.time,
+                {**found.metadata, "session": dict(about)},
+            )
         yield Turn("", found)
 
     for number, line in physical_lines(path):

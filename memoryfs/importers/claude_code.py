@@ -1,8 +1,9 @@
-"""In: a Claude Code session (`~/.claude/projects/…/*.jsonl`). Out: its turns, side chains as sessions of their own.
+"""In: a Claude Code session (`~/.claude/projects/…/*.jsonl`). Out: its turns, side chains as sessions of
+their own.
 
 Thinking is kept but skipped; signatures, progress of shell commands, file snapshots and copies of tool output
-(`toolUseResult`) are not kept. A prompt that was queued and then slipped into a running turn has no record of its
-own: it is taken from the queue when it leaves it.
+(`toolUseResult`) are not kept. A prompt that was queued and then slipped into a running turn has no record
+of its own: it is taken from the queue when it leaves it.
 """
 
 from __future__ import annotations
@@ -31,15 +32,27 @@ NAME = "claude-code"
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _REFUSED = re.compile(r"\AThe user doesn't want to (?:proceed with this tool use|take this action right now)")
 _SAID = re.compile(r"(?:the user said|user provided the following reason[^:]*):\n")
-_ANSWERED = re.compile(r"\AUser has answered your questions?: (?P<answer>\".*\")\. You can now continue", re.S)
-_TYPES = {"user", "assistant", "summary", "system", "progress", "file-history-snapshot", "queue-operation", "attachment"}
+_ANSWERED = re.compile(
+    r"\AUser has answered your questions?: (?P<answer>\".*\")\. You can now continue", re.S
+)
+_TYPES = {
+    "user",
+    "assistant",
+    "summary",
+    "system",
+    "progress",
+    "file-history-snapshot",
+    "queue-operation",
+    "attachment",
+}
 QUEUE_MEMORY = 64
 
 
 def sniff(path: Path, records: list[dict[str, Any]]) -> bool:
     """Whether the first records are those of a Claude Code session."""
     return any(
-        r.get("type") in _TYPES and ("sessionId" in r or "leafUuid" in r or "snapshot" in r or "parentUuid" in r)
+        r.get("type") in _TYPES
+        and ("sessionId" in r or "leafUuid" in r or "snapshot" in r or "parentUuid" in r)
         for r in records
     )
 
@@ -87,14 +100,23 @@ class _Reader:
         extra = self._changes(chain, record)
         if not chain.started:
             chain.started = True
-            known = {"id": chain.key, "harness": NAME, "cwd": chain.cwd, "branch": chain.branch,
-                     "version": record.get("version")}
+            known = {
+                "id": chain.key,
+                "harness": NAME,
+                "cwd": chain.cwd,
+                "branch": chain.branch,
+                "version": record.get("version"),
+            }
             if side:
                 known |= {"parent": self.session}
                 if record.get("type") == "progress":
                     known["partial"] = True
             extra = {"session": {k: v for k, v in known.items() if v}}
-            model = (record.get("message") or {}).get("model") if isinstance(record.get("message"), dict) else None
+            model = (
+                (record.get("message") or {}).get("model")
+                if isinstance(record.get("message"), dict)
+                else None
+            )
             if model:
                 extra["session"]["model"] = chain.model = model
         if not extra:
@@ -112,7 +134,8 @@ class _Reader:
         """Folder, branch and model where they differ from the thread's last event."""
         message = record.get("message")
         now = {
-            "cwd": record.get("cwd"), "branch": record.get("gitBranch"),
+            "cwd": record.get("cwd"),
+            "branch": record.get("gitBranch"),
             "model": message.get("model") if isinstance(message, dict) else None,
         }
         changed = {}
@@ -124,7 +147,11 @@ class _Reader:
 
     def _side(self, record: dict[str, Any]) -> str:
         agent = record.get("agentId")
-        if isinstance(agent, str) and agent and (record.get("isSidechain") or record.get("type") == "progress"):
+        if (
+            isinstance(agent, str)
+            and agent
+            and (record.get("isSidechain") or record.get("type") == "progress")
+        ):
             return agent
         if not record.get("isSidechain"):
             return ""
@@ -143,7 +170,9 @@ class _Reader:
             data = record.get("data") or {}
             if data.get("type") == "agent_progress" and isinstance(data.get("message"), dict):
                 inner = data["message"]
-                side = self._side({"type": "progress", "agentId": data.get("agentId") or record.get("parentToolUseID")})
+                side = self._side(
+                    {"type": "progress", "agentId": data.get("agentId") or record.get("parentToolUseID")}
+                )
                 when = timestamp(inner.get("timestamp")) or time
                 if isinstance(inner.get("message"), dict):
                     for found in self._message(self._chain(side), line, when, inner, inner["message"], True):
@@ -154,7 +183,11 @@ class _Reader:
             note = record.get("attachment") or {}
             if note.get("type") == "queued_command":
                 prompt = note.get("prompt")
-                texts = [prompt] if isinstance(prompt, str) else [b["text"] for b in prompt or () if b.get("text")]
+                texts = (
+                    [prompt]
+                    if isinstance(prompt, str)
+                    else [b["text"] for b in prompt or () if b.get("text")]
+                )
                 for text in texts:
                     yield from (("", d) for d in self._prompt(text, line, time))
         else:
@@ -165,11 +198,16 @@ class _Reader:
     def _marker(self, line: int, time: str | None, record: dict[str, Any]) -> EventDraft | None:
         kind = record.get("type")
         if kind == "summary":
-            return draft("system", "message", record.get("summary") or "", line, time, {"skip": injected.SUMMARY})
+            return draft(
+                "system", "message", record.get("summary") or "", line, time, {"skip": injected.SUMMARY}
+            )
         if kind == "system" and isinstance(record.get("content"), str):
             subtype = record.get("subtype")
-            skip = {"compact_boundary": injected.SUMMARY, "microcompact_boundary": injected.SUMMARY,
-                    "local_command": injected.COMMAND}.get(str(subtype), injected.INJECTED)
+            skip = {
+                "compact_boundary": injected.SUMMARY,
+                "microcompact_boundary": injected.SUMMARY,
+                "local_command": injected.COMMAND,
+            }.get(str(subtype), injected.INJECTED)
             return draft("system", "message", record["content"], line, time, {"skip": skip, "type": subtype})
         if kind == "pr-link" and isinstance(record.get("prUrl"), str):
             return draft("system", "message", record["prUrl"], line, time, {"type": "pr-link"})
@@ -193,7 +231,13 @@ class _Reader:
             yield from injected.user_message(text, line, time, queued=True)
 
     def _message(
-        self, chain: _Chain, line: int, time: str | None, record: dict[str, Any], message: dict[str, Any], side: bool
+        self,
+        chain: _Chain,
+        line: int,
+        time: str | None,
+        record: dict[str, Any],
+        message: dict[str, Any],
+        side: bool,
     ) -> Iterator[EventDraft]:
         role, content = message.get("role") or record.get("type"), message.get("content")
         skip = None
@@ -216,8 +260,14 @@ class _Reader:
                 if found:
                     yield found
             elif kind == "thinking":
-                found = draft("assistant", "message", block.get("thinking") or "", line, time,
-                              {"skip": injected.THINKING})
+                found = draft(
+                    "assistant",
+                    "message",
+                    block.get("thinking") or "",
+                    line,
+                    time,
+                    {"skip": injected.THINKING},
+                )
                 if found:
                     yield found
             elif kind.endswith("tool_use"):
@@ -225,15 +275,21 @@ class _Reader:
             elif kind.endswith("tool_result"):
                 yield from self._result(chain, line, time, block)
 
-    def _call(self, chain: _Chain, line: int, time: str | None, block: dict[str, Any]) -> Iterator[EventDraft]:
+    def _call(
+        self, chain: _Chain, line: int, time: str | None, block: dict[str, Any]
+    ) -> Iterator[EventDraft]:
         name, arguments = str(block.get("name") or "tool"), block.get("input")
         own = injected.own_call(name, arguments)
         chain.calls[str(block.get("id"))] = (name, own or injected.reads_memory(name, arguments))
-        found = tool_call(name, arguments, line, time, call=block.get("id"), skip=injected.RECALLED if own else None)
+        found = tool_call(
+            name, arguments, line, time, call=block.get("id"), skip=injected.RECALLED if own else None
+        )
         if found:
             yield found
 
-    def _result(self, chain: _Chain, line: int, time: str | None, block: dict[str, Any]) -> Iterator[EventDraft]:
+    def _result(
+        self, chain: _Chain, line: int, time: str | None, block: dict[str, Any]
+    ) -> Iterator[EventDraft]:
         call = block.get("tool_use_id")
         name, recalled = chain.calls.pop(str(call), ("", False))
         about = {"tool": name, "call": call, "error": True if block.get("is_error") else None}
@@ -260,7 +316,7 @@ class _Reader:
             if found:
                 yield found
         if said:
-            yield from injected.user_message(content[said.end():], line, time, rejects=call)
+            yield from injected.user_message(content[said.end() :], line, time, rejects=call)
 
 
 def _any_recalled(content: Any) -> bool:

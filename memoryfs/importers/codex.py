@@ -1,4 +1,5 @@
-"""In: a Codex rollout (`~/.codex/sessions/…/rollout-*.jsonl`) or `history.jsonl`. Out: its turns, each message once.
+"""In: a Codex rollout (`~/.codex/sessions/…/rollout-*.jsonl`) or `history.jsonl`. Out: its turns, each
+message once.
 
 Codex writes a message both as `response_item` and as `event_msg`; whichever comes first is kept. Developer
 messages, AGENTS.md and environment blocks are marked as injected; encrypted reasoning is not kept at all.
@@ -29,8 +30,16 @@ from memoryfs.thread import EventDraft
 NAME = "codex"
 TWIN_WINDOW = 200  # how many records apart the two copies of one message may stand
 _EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)", re.M)
-_ITEMS = {"message", "function_call", "function_call_output", "reasoning", "custom_tool_call",
-          "custom_tool_call_output", "local_shell_call", "web_search_call"}
+_ITEMS = {
+    "message",
+    "function_call",
+    "function_call_output",
+    "reasoning",
+    "custom_tool_call",
+    "custom_tool_call_output",
+    "local_shell_call",
+    "web_search_call",
+}
 
 
 def sniff(path: Path, records: list[dict[str, Any]]) -> bool:
@@ -80,8 +89,14 @@ class _Reader:
         if self.session or not isinstance(payload.get("id"), str):
             return
         git = payload.get("git") or {}
-        known = {"id": payload["id"], "harness": NAME, "cwd": payload.get("cwd"), "branch": git.get("branch"),
-                 "version": payload.get("cli_version"), "parent": payload.get("forked_from_id")}
+        known = {
+            "id": payload["id"],
+            "harness": NAME,
+            "cwd": payload.get("cwd"),
+            "branch": git.get("branch"),
+            "version": payload.get("cli_version"),
+            "parent": payload.get("forked_from_id"),
+        }
         self.session = {k: v for k, v in known.items() if v}
         if payload.get("cwd"):
             self.now["cwd"] = payload["cwd"]
@@ -97,7 +112,9 @@ class _Reader:
                 self.started = True
                 extra = {"session": {"harness": NAME, **self.session, **extra}}
             if extra:
-                each = EventDraft(each.role, each.kind, each.text, each.line, each.time, {**each.metadata, **extra})
+                each = EventDraft(
+                    each.role, each.kind, each.text, each.line, each.time, {**each.metadata, **extra}
+                )
             yield Turn(self.session.get("id", ""), each)
         self.early = []
 
@@ -123,7 +140,9 @@ class _Reader:
             del self.waiting[oldest]
         return False
 
-    def _drafts(self, kind: str, payload: dict[str, Any], line: int, time: str | None) -> Iterator[EventDraft]:
+    def _drafts(
+        self, kind: str, payload: dict[str, Any], line: int, time: str | None
+    ) -> Iterator[EventDraft]:
         what = payload.get("type")
         if kind == "event_msg":
             if what == "user_message":
@@ -140,17 +159,23 @@ class _Reader:
                 yield from self._said(str(payload.get("role")), texts, "item", line, time)
             elif what == "reasoning":
                 blocks = [*(payload.get("summary") or ()), *(payload.get("content") or ())]
-                yield from self._thought([b.get("text") or "" for b in blocks if isinstance(b, dict)], "item", line, time)
+                yield from self._thought(
+                    [b.get("text") or "" for b in blocks if isinstance(b, dict)], "item", line, time
+                )
             elif what in ("function_call", "custom_tool_call", "local_shell_call", "web_search_call"):
                 yield from self._call(payload, line, time)
             elif what in ("function_call_output", "custom_tool_call_output"):
                 yield from self._result(payload, line, time)
         elif kind == "compacted":
-            found = draft("system", "message", payload.get("message") or "", line, time, {"skip": injected.SUMMARY})
+            found = draft(
+                "system", "message", payload.get("message") or "", line, time, {"skip": injected.SUMMARY}
+            )
             if found:
                 yield found
 
-    def _said(self, role: str, texts: list[str], kind: str, line: int, time: str | None) -> Iterator[EventDraft]:
+    def _said(
+        self, role: str, texts: list[str], kind: str, line: int, time: str | None
+    ) -> Iterator[EventDraft]:
         for text in texts:
             if not text.strip() or (role in ("user", "assistant") and self._twin(role, text, kind)):
                 continue
@@ -158,7 +183,14 @@ class _Reader:
                 yield from injected.user_message(text, line, time)
             else:
                 skip = None if role == "assistant" else injected.INJECTED
-                found = draft("assistant" if role == "assistant" else "system", "message", text, line, time, {"skip": skip})
+                found = draft(
+                    "assistant" if role == "assistant" else "system",
+                    "message",
+                    text,
+                    line,
+                    time,
+                    {"skip": skip},
+                )
                 if found:
                     yield found
 
@@ -174,7 +206,11 @@ class _Reader:
         raw = next((payload[k] for k in ("arguments", "input", "action") if payload.get(k) is not None), None)
         arguments = _unwrapped(raw)
         if payload["type"] == "web_search_call" and isinstance(arguments, dict):
-            arguments = {k: v for k, v in arguments.items() if k != "type" and (k != "queries" or "query" not in arguments)}
+            arguments = {
+                k: v
+                for k, v in arguments.items()
+                if k != "type" and (k != "queries" or "query" not in arguments)
+            }
         call = payload.get("call_id")
         own = injected.own_call(name, arguments)
         self.calls[str(call)] = (name, own or injected.reads_memory(name, arguments))
@@ -195,8 +231,15 @@ class _Reader:
             code = _EXIT.search(output, 0, 400)
             failed = failed or bool(code and code[1] != "0")
             recalled = recalled or injected.is_recalled(output)
-        found = tool_result(output, line, time, tool=name, call=call, error=failed or None,
-                            skip=injected.RECALLED if recalled else None)
+        found = tool_result(
+            output,
+            line,
+            time,
+            tool=name,
+            call=call,
+            error=failed or None,
+            skip=injected.RECALLED if recalled else None,
+        )
         if found:
             yield found
 
@@ -220,7 +263,8 @@ def parse(path: Path, source: str) -> Iterator[Item]:
 
 
 def parse_history(path: Path, source: str) -> Iterator[Item]:
-    """The prompts of `history.jsonl`, one session an id; a poorer record of sessions that may also have a rollout."""
+    """The prompts of `history.jsonl`, one session an id; a poorer record of sessions that may also have a
+    rollout."""
     started: set[str] = set()
 
     def handle(line: int, record: dict[str, Any]) -> Iterator[Item]:
@@ -229,7 +273,9 @@ def parse_history(path: Path, source: str) -> Iterator[Item]:
             if session not in started:
                 started.add(session)
                 about = {"session": {"id": session, "harness": NAME, "partial": True}}
-                found = EventDraft(found.role, found.kind, found.text, line, found.time, {**found.metadata, **about})
+                found = EventDraft(
+                    found.role, found.kind, found.text, line, found.time, {**found.metadata, **about}
+                )
             yield Turn(session, found)
 
     yield from each_record(json_lines(path, source), handle, source)

@@ -1,7 +1,8 @@
-"""In: a terminal session of Claude Code or Gemini CLI pasted into a file. Out: its turns, each line a verbatim piece.
+"""In: a terminal session of Claude Code or Gemini CLI pasted into a file. Out: its turns, each line a
+verbatim piece.
 
-`> ` begins what the person typed, `⏺`/`●`/`✦` an answer or a tool call (`Name(arguments)`), `⎿` or a box a tool's output.
-Text is hard-wrapped as the terminal showed it; padding and box lines are taken off.
+`> ` begins what the person typed, `⏺`/`●`/`✦` an answer or a tool call (`Name(arguments)`), `⎿` or a box a
+tool's output. Text is hard-wrapped as the terminal showed it; padding and box lines are taken off.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ def sniff(text: str) -> bool:
     """Whether lines of answers and of prompts or results stand in the text as a terminal shows them."""
     lines = text.splitlines()
     answers = sum(1 for line in lines if _ANSWER.match(line))
-    return answers >= 2 and any(_PROMPT.match(line) or _RESULT.match(line) or _BOX.match(line) for line in lines)
+    return answers >= 2 and any(
+        _PROMPT.match(line) or _RESULT.match(line) or _BOX.match(line) for line in lines
+    )
 
 
 def _role(line: str, role: str) -> tuple[str, bool]:
@@ -57,14 +60,18 @@ def parse(path: Path, source: str) -> Iterator[Item]:
 
     def finish() -> Iterator[Turn]:
         nonlocal started
-        who, kind = {"call": ("assistant", "tool_call"), "tool": ("tool", "tool_result")}.get(role, (role, "message"))
+        who, kind = {"call": ("assistant", "tool_call"), "tool": ("tool", "tool_result")}.get(
+            role, (role, "message")
+        )
         skip = {"skip": "injected"} if role == "system" else {}
         found = block(lines, who, kind, metadata=skip, strip=lambda text: _PAD.sub("", text))
         if found is None:
             return
         if not started:
             started = True
-            found = EventDraft(found.role, found.kind, found.text, found.line, None, {**found.metadata, "session": about})
+            found = EventDraft(
+                found.role, found.kind, found.text, found.line, None, {**found.metadata, "session": about}
+            )
         yield Turn("", found)
 
     for number, line in physical_lines(path):

@@ -42,7 +42,8 @@ class Head:
 
 @dataclass(frozen=True)
 class Format:
-    """One transcript format. `rank`: the harness's own records (0) are imported before poorer copies of them."""
+    """One transcript format. `rank`: the harness's own records (0) are imported before poorer copies of
+    them."""
 
     name: str
     sniff: Callable[[Head], bool]
@@ -97,6 +98,7 @@ def _records(text: str, cut: bool, path: Path) -> list[dict[str, Any]]:
 
 
 def detect(path: Path) -> Format | None:
-    """The format of the file, recognised by its content; None for foreign, empty and binary files. Raises OSError."""
+    """The format of the file, recognised by its content; None for foreign, empty and binary files. Raises
+    OSError."""
     head = read_head(path)
     return next((f for f in FORMATS if f.sniff(head)), None)

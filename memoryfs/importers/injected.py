@@ -1,8 +1,8 @@
 """In: what a harness recorded as a user's message or a tool's result. Out: who really said which part of it.
 
-Harnesses write reminders, command output, notifications and compact summaries into the user's turn. Those parts
-stay in the thread but are marked with `metadata["skip"]`, so that they are neither searched nor learned from, and
-what memoryfs itself had put there ("recalled") is never learned again.
+Harnesses write reminders, command output, notifications and compact summaries into the user's turn. Those
+parts stay in the thread but are marked with `metadata["skip"]`, so that they are neither searched nor
+learned from, and what memoryfs itself had put there ("recalled") is never learned again.
 """
 
 from __future__ import annotations
@@ -17,16 +17,48 @@ from memoryfs.thread import EventDraft
 INJECTED, RECALLED, COMMAND, SUMMARY, THINKING = "injected", "recalled", "command", "summary", "thinking"
 
 _TAGS = (
-    "system-reminder", "system_reminder", "task-notification", "local-command-caveat", "user-prompt-submit-hook",
-    "session-start-hook", "post-tool-use-hook", "new-diagnostics", "ide_selection", "ide_opened_file", "ide_diagnostics",
-    "environment_context", "user_instructions", "INSTRUCTIONS", "permissions instructions", "collaboration_mode",
-    "turn_aborted", "subagent_notification", "skill", "skills_instructions", "apps_instructions",
-    "plugins_instructions", "model_switch", "personality_spec", "user_shell_command", "hook_context",
-    "additional_context", "system_instruction", "environment_details", "recommended_plugins", "fork-boilerplate",
+    "system-reminder",
+    "system_reminder",
+    "task-notification",
+    "local-command-caveat",
+    "user-prompt-submit-hook",
+    "session-start-hook",
+    "post-tool-use-hook",
+    "new-diagnostics",
+    "ide_selection",
+    "ide_opened_file",
+    "ide_diagnostics",
+    "environment_context",
+    "user_instructions",
+    "INSTRUCTIONS",
+    "permissions instructions",
+    "collaboration_mode",
+    "turn_aborted",
+    "subagent_notification",
+    "skill",
+    "skills_instructions",
+    "apps_instructions",
+    "plugins_instructions",
+    "model_switch",
+    "personality_spec",
+    "user_shell_command",
+    "hook_context",
+    "additional_context",
+    "system_instruction",
+    "environment_details",
+    "recommended_plugins",
+    "fork-boilerplate",
 )
 _COMMANDS = (
-    "command-name", "command-message", "command-args", "command-contents", "local-command-stdout",
-    "local-command-stderr", "bash-input", "bash-stdout", "bash-stderr",
+    "command-name",
+    "command-message",
+    "command-args",
+    "command-contents",
+    "local-command-stdout",
+    "local-command-stderr",
+    "bash-input",
+    "bash-stdout",
+    "bash-stderr",
 )
 _OURS = r"memoryfs[\w:-]*"
 _BLOCK = re.compile(
@@ -74,7 +106,9 @@ def split(text: str) -> list[Piece]:
         skip = COMMAND if tag in _COMMANDS else INJECTED
         if tag.startswith("memoryfs") or is_recalled(match["body"]):
             skip = RECALLED
-        if tag == "command-args" and match["body"].strip():  # what the user typed behind the command is theirs
+        if (
+            tag == "command-args" and match["body"].strip()
+        ):  # what the user typed behind the command is theirs
             start, end = match.span("body")
             marks += [(match.start(), start, COMMAND), (start, end, None), (end, match.end(), COMMAND)]
         else:
@@ -109,7 +143,10 @@ def _merged(text: str, pieces: list[Piece]) -> list[Piece]:
             out[-1] = (out[-1][0], end, skip)
         else:
             out.append((start, end, skip))
-    return [(s + len(text[s:e]) - len(text[s:e].lstrip("\r\n")), s + len(text[s:e].rstrip()), k) for s, e, k in out]
+    return [
+        (s + len(text[s:e]) - len(text[s:e].lstrip("\r\n")), s + len(text[s:e].rstrip()), k)
+        for s, e, k in out
+    ]
 
 
 def user_message(
@@ -148,11 +185,21 @@ def own_call(tool: str, arguments: Any) -> bool:
     """Whether a tool call asks memoryfs: its MCP tools, its command line, or one of its files."""
     if "memoryfs" in tool.lower():
         return True
-    return any(_OUR_COMMAND.search(leaf) for leaf in leaves(arguments) if len(leaf) < 5000 and "memoryfs" in leaf)
+    return any(
+        _OUR_COMMAND.search(leaf) for leaf in leaves(arguments) if len(leaf) < 5000 and "memoryfs" in leaf
+    )
 
 
 def reads_memory(tool: str, arguments: Any) -> bool:
     """Whether a tool call reads the store's files, whose text was learned already."""
-    if tool.lower().rpartition(".")[2] not in ("read", "bash", "grep", "shell", "exec_command", "read_file", "glob"):
+    if tool.lower().rpartition(".")[2] not in (
+        "read",
+        "bash",
+        "grep",
+        "shell",
+        "exec_command",
+        "read_file",
+        "glob",
+    ):
         return False
     return any(_OUR_FILES.search(leaf) for leaf in leaves(arguments) if len(leaf) < 1000)

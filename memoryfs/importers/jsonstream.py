@@ -1,4 +1,5 @@
-"""In: a JSON document too large to hold. Out: its top-level values and the elements of its long lists, one at a time."""
+"""In: a JSON document too large to hold. Out: its top-level values and the elements of its long lists, one
+at a time."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ class _Buffer:
             return False
         read = self.handle.read(max(CHUNK, len(self.text) - self.position))
         self.ended = not read
-        self.text = self.text[self.position:] + read
+        self.text = self.text[self.position :] + read
         self.position = 0
         return bool(read)
 
@@ -78,9 +79,11 @@ class _Buffer:
 
 
 def stream(path: Path, lists: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    """(key, value) for each key of a top-level object, and (key, element) for each element of the named `lists`.
+    """(key, value) for each key of a top-level object, and (key, element) for each element of the named
+    `lists`.
 
-    A top-level list gives ("", element). Raises Unfinished where the document breaks off, after what could be read.
+    A top-level list gives ("", element). Raises Unfinished where the document breaks off, after what could
+    be read.
     """
     buffer = _Buffer(path)
     with buffer.handle:

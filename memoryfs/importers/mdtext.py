@@ -1,4 +1,5 @@
-"""In: lines of a Markdown transcript. Out: verbatim event texts from line ranges, and a tracker of code fences."""
+"""In: lines of a Markdown transcript. Out: verbatim event texts from line ranges, and a tracker of code
+fences."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ Lines = Sequence[tuple[int, str]]  # (physical line, its text with line end)
 
 
 class Fence:
-    """Whether the current line is inside a code fence, by CommonMark's rules for fences that are not indented."""
+    """Whether the current line is inside a code fence, by CommonMark's rules for fences that are not
+    indented."""
 
     def __init__(self) -> None:
         self.mark = ""
@@ -35,13 +37,17 @@ class Fence:
 
 
 def block(
-    lines: Lines, role: str, kind: str = "message", time: str | None = None, metadata: Mapping[str, Any] = EMPTY,
+    lines: Lines,
+    role: str,
+    kind: str = "message",
+    time: str | None = None,
+    metadata: Mapping[str, Any] = EMPTY,
     strip: Callable[[str], str] | None = None,
 ) -> EventDraft | None:
     """The event of these lines, blank ones at both ends left out; its `line` is the first that is left.
 
-    The text is a verbatim slice. Where `strip` takes a prefix off each line, or lines end in CRLF, the text is put
-    together from pieces of lines, and `parts` holds their offsets.
+    The text is a verbatim slice. Where `strip` takes a prefix off each line, or lines end in CRLF, the text
+    is put together from pieces of lines, and `parts` holds their offsets.
     """
     first, last = 0, len(lines)
     bare = (lambda text: text) if strip is None else strip

@@ -1,7 +1,8 @@
-"""In: the neutral `messages` format, `{"role", "content", "name"?, "time"?}` as JSON lines or one list. Out: its turns.
+"""In: the neutral `messages` format, `{"role", "content", "name"?, "time"?}` as JSON lines or one list.
+Out: its turns.
 
-`line` is the physical line of JSON lines, and the message's position in a list. Contents may be text or a list of
-blocks (`text`, `tool_use`, `tool_result`); OpenAI's `tool_calls` and role `tool` are understood too.
+`line` is the physical line of JSON lines, and the message's position in a list. Contents may be text or a
+list of blocks (`text`, `tool_use`, `tool_result`); OpenAI's `tool_calls` and role `tool` are understood too.
 """
 
 from __future__ import annotations
@@ -29,8 +30,16 @@ from memoryfs.thread import EventDraft
 NAME = "messages"
 _LIST = re.compile(r'\A[\s\ufeff]*(?:\[\s*\{|\{.*?"(?:messages|conversation)"\s*:\s*\[)', re.S)
 _ROLES = {
-    "user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "model": "assistant",
-    "bot": "assistant", "tool": "tool", "function": "tool", "system": "system", "developer": "system",
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "model": "assistant",
+    "bot": "assistant",
+    "tool": "tool",
+    "function": "tool",
+    "system": "system",
+    "developer": "system",
 }
 _TIMES = ("time", "timestamp", "created_at", "date")
 
@@ -55,7 +64,9 @@ class _Reader:
             if session not in self.started:
                 self.started.add(session)
                 about = {"session": {k: v for k, v in {"id": session, "harness": NAME}.items() if v}}
-                found = EventDraft(found.role, found.kind, found.text, line, found.time, {**about, **found.metadata})
+                found = EventDraft(
+                    found.role, found.kind, found.text, line, found.time, {**about, **found.metadata}
+                )
             yield Turn(session, found)
 
     def _drafts(self, line: int, record: dict[str, Any]) -> Iterator[EventDraft]:
@@ -66,13 +77,16 @@ class _Reader:
         if role == "tool":
             text = content if isinstance(content, str) else None
             skip = injected.RECALLED if text and injected.is_recalled(text) else None
-            found = tool_result(content, line, time, tool=about["name"], call=record.get("tool_call_id"), skip=skip)
+            found = tool_result(
+                content, line, time, tool=about["name"], call=record.get("tool_call_id"), skip=skip
+            )
             if found:
                 yield found
             return
         for block in [content] if isinstance(content, (str, dict)) else content or ():
-            yield from self._block(role, {"type": "text", "text": block} if isinstance(block, str) else block,
-                                   line, time, about)
+            yield from self._block(
+                role, {"type": "text", "text": block} if isinstance(block, str) else block, line, time, about
+            )
         for call in record.get("tool_calls") or ():
             function = call.get("function") or call
             arguments = function.get("arguments")
@@ -92,12 +106,15 @@ class _Reader:
         kind = block.get("type") or "text"
         found: EventDraft | None = None
         if kind == "tool_use":
-            found = tool_call(str(block.get("name") or "tool"), block.get("input"), line, time, call=block.get("id"))
+            found = tool_call(
+                str(block.get("name") or "tool"), block.get("input"), line, time, call=block.get("id")
+            )
         elif kind == "tool_result":
             found = tool_result(block.get("content"), line, time, call=block.get("tool_use_id"))
         elif kind == "thinking":
-            found = draft("assistant", "message", block.get("thinking") or "", line, time,
-                          {"skip": injected.THINKING})
+            found = draft(
+                "assistant", "message", block.get("thinking") or "", line, time, {"skip": injected.THINKING}
+            )
         elif isinstance(block.get("text"), str):
             if role == "user":
                 yield from injected.user_message(block["text"], line, time, **about)
@@ -117,11 +134,16 @@ def _list(path: Path, source: str) -> Iterator[tuple[int, dict[str, Any]] | Prob
             if isinstance(value, dict):
                 yield position, value
             else:
-                yield Problem(source, f"element {position} of the list is no message", "The others were read.")
+                yield Problem(
+                    source, f"element {position} of the list is no message", "The others were read."
+                )
             position += 1
     except jsonstream.Unfinished as error:
-        yield Problem(source, f"the JSON document breaks off after {position} messages ({error})",
-                      "Write the file again; what stands before was read.")
+        yield Problem(
+            source,
+            f"the JSON document breaks off after {position} messages ({error})",
+            "Write the file again; what stands before was read.",
+        )
 
 
 def parse(path: Path, source: str) -> Iterator[Item]:

@@ -1,4 +1,5 @@
-"""In: any Markdown note. Out: its sections as events, cut at headings outside code fences, and at blank lines when long."""
+"""In: any Markdown note. Out: its sections as events, cut at headings outside code fences, and at blank
+lines when long."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ _DATE = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
 
 
 def parse(path: Path, source: str) -> Iterator[Item]:
-    """The note's sections; `line` is where a section's text begins. The date is taken from the file's name if it has one."""
+    """The note's sections; `line` is where a section's text begins. The date is taken from the file's name
+    if it has one."""
     day = _DATE.search(path.name)
     about = {"harness": NAME, **({"date": day[1]} if day else {})}
     lines: list[tuple[int, str]] = []
@@ -34,7 +36,9 @@ def parse(path: Path, source: str) -> Iterator[Item]:
         if not started:
             started = True
             extra["session"] = about
-        yield Turn("", EventDraft(found.role, found.kind, found.text, found.line, None, {**found.metadata, **extra}))
+        yield Turn(
+            "", EventDraft(found.role, found.kind, found.text, found.line, None, {**found.metadata, **extra})
+        )
 
     for number, line in physical_lines(path):
         inside = fence.feed(line)

@@ -34,12 +34,20 @@ class _Reader:
             extra = self._changes(info)
             if not self.started:
                 self.started = True
-                known = {"id": session, "harness": NAME, "cwd": self.info.get("directory"),
-                         "title": self.info.get("title"), "version": self.info.get("version"),
-                         "parent": self.info.get("parentID"), **extra}
+                known = {
+                    "id": session,
+                    "harness": NAME,
+                    "cwd": self.info.get("directory"),
+                    "title": self.info.get("title"),
+                    "version": self.info.get("version"),
+                    "parent": self.info.get("parentID"),
+                    **extra,
+                }
                 extra = {"session": {k: v for k, v in known.items() if v}}
             if extra:
-                found = EventDraft(found.role, found.kind, found.text, position, found.time, {**found.metadata, **extra})
+                found = EventDraft(
+                    found.role, found.kind, found.text, position, found.time, {**found.metadata, **extra}
+                )
             yield Turn(session, found)
 
     def _changes(self, info: dict[str, Any]) -> dict[str, Any]:
@@ -68,8 +76,14 @@ class _Reader:
                     if found:
                         yield found
             elif kind == "reasoning":
-                found = draft("assistant", "message", part.get("text") or "", position, time,
-                              {"skip": injected.THINKING})
+                found = draft(
+                    "assistant",
+                    "message",
+                    part.get("text") or "",
+                    position,
+                    time,
+                    {"skip": injected.THINKING},
+                )
                 if found:
                     yield found
             elif kind == "subtask":
@@ -86,8 +100,14 @@ class _Reader:
         name, arguments, call = str(part.get("tool") or "tool"), state.get("input"), part.get("callID")
         own = injected.own_call(name, arguments)
         recalled = own or injected.reads_memory(name, arguments)
-        asked = tool_call(name, arguments, position, timestamp(span.get("start")) or time, call=call,
-                          skip=injected.RECALLED if own else None)
+        asked = tool_call(
+            name,
+            arguments,
+            position,
+            timestamp(span.get("start")) or time,
+            call=call,
+            skip=injected.RECALLED if own else None,
+        )
         if asked:
             yield asked
         failed = state.get("status") == "error"
@@ -95,8 +115,15 @@ class _Reader:
         if output:
             if isinstance(output, str) and injected.is_recalled(output):
                 recalled = True
-            found = tool_result(output, position, timestamp(span.get("end")) or time, tool=name, call=call,
-                                error=failed or None, skip=injected.RECALLED if recalled else None)
+            found = tool_result(
+                output,
+                position,
+                timestamp(span.get("end")) or time,
+                tool=name,
+                call=call,
+                error=failed or None,
+                skip=injected.RECALLED if recalled else None,
+            )
             if found:
                 yield found
 
@@ -115,7 +142,10 @@ def parse(path: Path, source: str) -> Iterator[Item]:
                     yield position, value
                     position += 1
         except jsonstream.Unfinished as error:
-            yield Problem(source, f"the JSON document breaks off after {position} messages ({error})",
-                          "Export the session again; what stands before was read.")
+            yield Problem(
+                source,
+                f"the JSON document breaks off after {position} messages ({error})",
+                "Export the session again; what stands before was read.",
+            )
 
     yield from each_record(messages(), reader.message, source)

@@ -37,16 +37,32 @@ def parse(path: Path, source: str) -> Iterator[Item]:
         found = block(lines, role, time=time)
         if not found:
             return
-        pieces = [found] if role != "user" or "parts" in found.metadata else [
-            EventDraft(p.role, p.kind, p.text, found.line + found.text.count("\n", 0, found.text.find(p.text)), p.time,
-                       p.metadata)
-            for p in injected.user_message(found.text, found.line, time)
-        ]
+        pieces = (
+            [found]
+            if role != "user" or "parts" in found.metadata
+            else [
+                EventDraft(
+                    p.role,
+                    p.kind,
+                    p.text,
+                    found.line + found.text.count("\n", 0, found.text.find(p.text)),
+                    p.time,
+                    p.metadata,
+                )
+                for p in injected.user_message(found.text, found.line, time)
+            ]
+        )
         for piece in pieces:
             if not started:
                 started = True
-                piece = EventDraft(piece.role, piece.kind, piece.text, piece.line, piece.time,
-                                   {**piece.metadata, "session": dict(about)})
+                piece = EventDraft(
+                    piece.role,
+                    piece.kind,
+                    piece.text,
+                    piece.line,
+                    piece.time,
+                    {**piece.metadata, "session": dict(about)},
+                )
             yield Turn(str(about.get("id") or ""), piece)
 
     for number, line in physical_lines(path):

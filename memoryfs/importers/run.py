@@ -1,7 +1,9 @@
-"""In: a store and paths of transcripts. Out: its threads brought up to date, and a report that names every trouble.
+"""In: a store and paths of transcripts. Out: its threads brought up to date, and a report that names every
+trouble.
 
-Secrets are redacted before anything reaches the disk. A stamp of each file's content (`.memoryfs/imports.json`, a
-cache: deleting it changes nothing but the time) lets a second import skip what it has read.
+Secrets are redacted before anything reaches the disk. A stamp of each file's content
+(`.memoryfs/imports.json`, a cache: deleting it changes nothing but the time) lets a second import skip what
+it has read.
 """
 
 from __future__ import annotations
@@ -43,8 +45,11 @@ class ImportReport:
         return tuple(dict.fromkeys(o.thread for o in self.outcomes if o.status != "unchanged"))
 
     def to_dict(self) -> dict[str, Any]:
-        return {"outcomes": [o.to_dict() for o in self.outcomes], "problems": [p.to_dict() for p in self.problems],
-                "redactions": self.redactions}
+        return {
+            "outcomes": [o.to_dict() for o in self.outcomes],
+            "problems": [p.to_dict() for p in self.problems],
+            "redactions": self.redactions,
+        }
 
 
 def shown(path: str | os.PathLike[str]) -> str:
@@ -53,7 +58,8 @@ def shown(path: str | os.PathLike[str]) -> str:
 
 
 def source_name(root: Path, path: Path) -> str:
-    """How events name their transcript: relative to the store if inside it, `~/…` if at home, else absolute."""
+    """How events name their transcript: relative to the store if inside it, `~/…` if at home, else
+    absolute."""
     path = Path(os.path.abspath(path))
     for base, prefix in ((Path(os.path.abspath(root)), ""), (Path(os.path.expanduser("~")), "~/")):
         if base != Path("/") and path.is_relative_to(base):
@@ -62,7 +68,8 @@ def source_name(root: Path, path: Path) -> str:
 
 
 def find_transcripts(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
-    """The files named, and those inside the folders named that may be transcripts, in a fixed order, each once."""
+    """The files named, and those inside the folders named that may be transcripts, in a fixed order, each
+    once."""
     seen: set[str] = set()
     for path in paths:
         found: Iterable[Path] = _inside(Path(path)) if os.path.isdir(path) else (Path(path),)
@@ -82,7 +89,8 @@ def _inside(folder: Path) -> Iterator[Path]:
 
 
 def redact_draft(draft: EventDraft) -> tuple[EventDraft, int]:
-    """The draft without secrets, its parts moved accordingly and `redacted` noting the placeholders; how many."""
+    """The draft without secrets, its parts moved accordingly and `redacted` noting the placeholders; how
+    many."""
     result = redact(draft.text)
     metadata, count = _clean_metadata(draft.metadata)
     if not result.spans:
@@ -113,7 +121,11 @@ def _clean_metadata(metadata: Mapping[str, Any]) -> tuple[Mapping[str, Any], int
             return [cleaned(v) for v in value]
         return value
 
-    watched = {k: cleaned(v) for k, v in metadata.items() if k in ("session", "files", "cwd", "branch", "name", "tool")}
+    watched = {
+        k: cleaned(v)
+        for k, v in metadata.items()
+        if k in ("session", "files", "cwd", "branch", "name", "tool")
+    }
     return ({**metadata, **watched}, count) if count else (metadata, 0)
 
 
@@ -140,15 +152,27 @@ class _Stamps:
             for name, size in stamp["sizes"].items():
                 if os.stat(thread_path(self.root, name)).st_size < size:
                     return None
-            return [ImportOutcome(o["thread"], 0, o["total"], "unchanged", o["source"], (), o["session"],
-                                  o["redactions"]) for o in stamp["outcomes"]]
+            return [
+                ImportOutcome(
+                    o["thread"], 0, o["total"], "unchanged", o["source"], (), o["session"], o["redactions"]
+                )
+                for o in stamp["outcomes"]
+            ]
         except (KeyError, TypeError, ValueError, AttributeError, OSError):
             return None
 
     def note(self, key: str, digest: str, format_name: str, outcomes: list[ImportOutcome]) -> None:
         sizes = {o.thread: os.stat(thread_path(self.root, o.thread)).st_size for o in outcomes}
-        kept = [{"thread": o.thread, "total": o.total, "source": o.source, "session": o.session,
-                 "redactions": o.redactions} for o in outcomes]
+        kept = [
+            {
+                "thread": o.thread,
+                "total": o.total,
+                "source": o.source,
+                "session": o.session,
+                "redactions": o.redactions,
+            }
+            for o in outcomes
+        ]
         stamp = {"sha256": digest, "format": format_name, "sizes": sizes, "outcomes": kept}
         if self.files.get(key) != stamp:
             self.files[key] = stamp
@@ -166,16 +190,23 @@ def _digest(path: Path) -> str:
 
 
 def import_paths(
-    root: str | os.PathLike[str], paths: Iterable[str | os.PathLike[str]], *, format: str = "auto", now: Any = None
+    root: str | os.PathLike[str],
+    paths: Iterable[str | os.PathLike[str]],
+    *,
+    format: str = "auto",
+    now: Any = None,
 ) -> ImportReport:
     """Brings the store's threads up to date with these transcripts (files or folders).
 
-    `format` is a name of the table or `auto` (by content). Trouble with one file or line is a problem in the report
-    and costs only itself. Raises UsageError for an unknown format, LockedError while another import runs, and
-    ReadOnlyError where the store cannot be written. `now` is not used: times come from the transcripts.
+    `format` is a name of the table or `auto` (by content). Trouble with one file or line is a problem in
+    the report and costs only itself. Raises UsageError for an unknown format, LockedError while another
+    import runs, and ReadOnlyError where the store cannot be written. `now` is not used: times come from the
+    transcripts.
     """
     if format != "auto" and format not in BY_NAME:
-        raise UsageError(f"unknown format {format!r}", remedy="Known formats: auto, " + ", ".join(BY_NAME) + ".")
+        raise UsageError(
+            f"unknown format {format!r}", remedy="Known formats: auto, " + ", ".join(BY_NAME) + "."
+        )
     root = Path(root)
     problems: list[Problem] = []
     work: list[tuple[int, int, Path, Format]] = []
@@ -192,7 +223,9 @@ def import_paths(
                     outcomes += _import_file(root, path, chosen, stamps, names, problems)
             finally:
                 stamps.save()
-    return ImportReport(tuple(outcomes), tuple(problems), sum(o.redactions for o in outcomes if o.status != "unchanged"))
+    return ImportReport(
+        tuple(outcomes), tuple(problems), sum(o.redactions for o in outcomes if o.status != "unchanged")
+    )
 
 
 def _recognised(path: Path, wanted: str, problems: list[Problem]) -> Format | None:
@@ -202,7 +235,9 @@ def _recognised(path: Path, wanted: str, problems: list[Problem]) -> Format | No
             problems.append(Problem(name, "there is no such file", "Check the path."))
             return None
         if not path.is_file():
-            problems.append(Problem(name, "not a regular file", "Name a transcript file or a folder of them."))
+            problems.append(
+                Problem(name, "not a regular file", "Name a transcript file or a folder of them.")
+            )
             return None
         head: Head = read_head(path)
     except (OSError, ValueError) as error:
@@ -250,15 +285,23 @@ def _import_file(
     for outcome in outcomes:
         problems.extend(outcome.problems)
     if not outcomes and len(problems) == before:
-        problems.append(Problem(shown(path), f"holds no messages ({chosen.name})", "Nothing to import.",
-                                severity="warning"))
+        problems.append(
+            Problem(
+                shown(path), f"holds no messages ({chosen.name})", "Nothing to import.", severity="warning"
+            )
+        )
     if len(problems) == before:
         stamps.note(key, digest, chosen.name, outcomes)
     return outcomes
 
 
 def _collect(
-    root: Path, path: Path, chosen: Format, source: str, names: ThreadNames, writers: dict[str, ThreadWriter],
+    root: Path,
+    path: Path,
+    chosen: Format,
+    source: str,
+    names: ThreadNames,
+    writers: dict[str, ThreadWriter],
     problems: list[Problem],
 ) -> None:
     try:

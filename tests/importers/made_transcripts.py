@@ -16,15 +16,27 @@ SESSION = "11111111-2222-3333-4444-555555555555"
 def claude(kind: str, content: Any, second: int = 0, **more: Any) -> dict[str, Any]:
     """One record of a Claude Code session."""
     return {
-        "parentUuid": None, "isSidechain": False, "cwd": "/w/app", "sessionId": SESSION, "version": "2.1.0",
-        "gitBranch": "main", "type": kind, "message": {"role": kind, "content": content}, "uuid": f"u{second}",
-        "timestamp": f"2026-05-12T10:{second // 60:02}:{second % 60:02}Z", **more,
+        "parentUuid": None,
+        "isSidechain": False,
+        "cwd": "/w/app",
+        "sessionId": SESSION,
+        "version": "2.1.0",
+        "gitBranch": "main",
+        "type": kind,
+        "message": {"role": kind, "content": content},
+        "uuid": f"u{second}",
+        "timestamp": f"2026-05-12T10:{second // 60:02}:{second % 60:02}Z",
+        **more,
     }
 
 
 def codex(kind: str, payload: dict[str, Any], second: int = 0) -> dict[str, Any]:
     """One record of a Codex rollout."""
-    return {"timestamp": f"2026-05-12T10:{second // 60:02}:{second % 60:02}Z", "type": kind, "payload": payload}
+    return {
+        "timestamp": f"2026-05-12T10:{second // 60:02}:{second % 60:02}Z",
+        "type": kind,
+        "payload": payload,
+    }
 
 
 def write_lines(path: Path, records: list[Any], end: str = "\n") -> Path:

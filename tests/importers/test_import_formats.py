@@ -20,24 +20,52 @@ def verbatim(events: list[Event], path: Path) -> None:
     for event in events:
         parts = event.metadata.get("parts") or [[0, len(event.text)]]
         assert all(event.text[a:b] in text for a, b in parts), event
-        assert event.text[parts[0][0]:parts[0][1]].split("\n")[0] in lines[event.line], event
+        assert event.text[parts[0][0] : parts[0][1]].split("\n")[0] in lines[event.line], event
 
 
 def test_opencode_export(tmp_path: Path) -> None:
     document = {
-        "info": {"id": "ses_1", "directory": "/w/app", "title": "Rename", "version": "1.2.5", "time": {"created": 1}},
+        "info": {
+            "id": "ses_1",
+            "directory": "/w/app",
+            "title": "Rename",
+            "version": "1.2.5",
+            "time": {"created": 1},
+        },
         "messages": [
-            {"info": {"role": "user", "time": {"created": 1778580000000}, "sessionID": "ses_1"}, "parts": [
-                {"type": "text", "text": "Rename it."}, {"type": "text", "text": "Called the Read tool", "synthetic": True},
-                {"type": "file", "url": "file:///x"}]},
-            {"info": {"role": "assistant", "time": {"created": 1778580001000}, "modelID": "gpt-5"}, "parts": [
-                {"type": "step-start"}, {"type": "reasoning", "text": "hm", "metadata": {"x": "gAAAA" + "B" * 2000}},
-                {"type": "tool", "tool": "apply_patch", "callID": "c", "state": {
-                    "status": "completed", "input": {"patchText": "*** Begin Patch\n*** Add File: a.ts\n+1\n*** End Patch"},
-                    "output": "Success", "time": {"start": 1778580002000, "end": 1778580003500}}},
-                {"type": "tool", "tool": "bash", "callID": "d", "state": {"status": "error", "input": {"command": "x"},
-                                                                           "error": "not found"}},
-                {"type": "text", "text": "Done."}]},
+            {
+                "info": {"role": "user", "time": {"created": 1778580000000}, "sessionID": "ses_1"},
+                "parts": [
+                    {"type": "text", "text": "Rename it."},
+                    {"type": "text", "text": "Called the Read tool", "synthetic": True},
+                    {"type": "file", "url": "file:///x"},
+                ],
+            },
+            {
+                "info": {"role": "assistant", "time": {"created": 1778580001000}, "modelID": "gpt-5"},
+                "parts": [
+                    {"type": "step-start"},
+                    {"type": "reasoning", "text": "hm", "metadata": {"x": "gAAAA" + "B" * 2000}},
+                    {
+                        "type": "tool",
+                        "tool": "apply_patch",
+                        "callID": "c",
+                        "state": {
+                            "status": "completed",
+                            "input": {"patchText": "*** Begin Patch\n*** Add File: a.ts\n+1\n*** End Patch"},
+                            "output": "Success",
+                            "time": {"start": 1778580002000, "end": 1778580003500},
+                        },
+                    },
+                    {
+                        "type": "tool",
+                        "tool": "bash",
+                        "callID": "d",
+                        "state": {"status": "error", "input": {"command": "x"}, "error": "not found"},
+                    },
+                    {"type": "text", "text": "Done."},
+                ],
+            },
         ],
     }
     path = tmp_path / "export.json"
@@ -45,11 +73,19 @@ def test_opencode_export(tmp_path: Path) -> None:
     report, events = imported(tmp_path / "store", path)
     assert not report.problems
     assert [(e.line, e.role, e.kind, e.text, e.metadata.get("skip")) for e in events] == [
-        (0, "user", "message", "Rename it.", None), (0, "user", "message", "Called the Read tool", "injected"),
+        (0, "user", "message", "Rename it.", None),
+        (0, "user", "message", "Called the Read tool", "injected"),
         (1, "assistant", "message", "hm", "thinking"),
-        (1, "assistant", "file_edit", "apply_patch\n*** Begin Patch\n*** Add File: a.ts\n+1\n*** End Patch", None),
+        (
+            1,
+            "assistant",
+            "file_edit",
+            "apply_patch\n*** Begin Patch\n*** Add File: a.ts\n+1\n*** End Patch",
+            None,
+        ),
         (1, "tool", "tool_result", "Success", None),
-        (1, "assistant", "tool_call", "bash\nx", None), (1, "tool", "tool_result", "not found", None),
+        (1, "assistant", "tool_call", "bash\nx", None),
+        (1, "tool", "tool_result", "not found", None),
         (1, "assistant", "message", "Done.", None),
     ]
     assert events[0].time == "2026-05-12T10:00:00Z" and events[4].time == "2026-05-12T10:00:03.500Z"
@@ -57,12 +93,21 @@ def test_opencode_export(tmp_path: Path) -> None:
 
 
 def test_opencode_markdown_of_the_same_session_adds_nothing(tmp_path: Path) -> None:
-    document = {"info": {"id": "ses_1"}, "messages": [
-        {"info": {"role": "user", "time": {"created": 1778580000000}}, "parts": [{"type": "text", "text": "Rename it."}]}]}
+    document = {
+        "info": {"id": "ses_1"},
+        "messages": [
+            {
+                "info": {"role": "user", "time": {"created": 1778580000000}},
+                "parts": [{"type": "text", "text": "Rename it."}],
+            }
+        ],
+    }
     (tmp_path / "z.json").write_text(json.dumps(document), "utf-8")
-    text = ("----\n## OpenCode Chat Export\n\n- Session ID: ses_1\n- Title: T\n----\n\n## Conversation\n\n"
-            "### 1. user (2026-05-12T10:00:00.000Z)\n\nRename it.\n\n### 7. user (quoted)\n\n"
-            "### 2. assistant (2026-05-12T10:00:00.500Z)\n\nDone.\n")
+    text = (
+        "----\n## OpenCode Chat Export\n\n- Session ID: ses_1\n- Title: T\n----\n\n## Conversation\n\n"
+        "### 1. user (2026-05-12T10:00:00.000Z)\n\nRename it.\n\n### 7. user (quoted)\n\n"
+        "### 2. assistant (2026-05-12T10:00:00.500Z)\n\nDone.\n"
+    )
     path = tmp_path / "a.md"
     path.write_text(text, "utf-8")
     _, alone = imported(tmp_path / "alone", path)
@@ -79,11 +124,14 @@ HEAD = "<!-- Generated by SpecStory, Markdown v2.1.0 -->\n\n# T\n\n<!-- Claude C
 
 def specstory(embedded: str = "") -> str:
     return (
-        HEAD + "_**User (2026-05-12 10:00:00Z)**_\n\nRead the log.\n\n<system-reminder>\nx\n</system-reminder>\n\n---\n\n"
+        HEAD
+        + "_**User (2026-05-12 10:00:00Z)**_\n\nRead the log.\n\n<system-reminder>\nx\n</system-reminder>\n\n---\n\n"
         "_**Agent (claude-opus-4-5 2026-05-12 10:00:05Z)**_\n\n<think><details><summary>Thought Process</summary>\nhm\n"
         "</details></think>\n\n"
         '_**Agent (claude-opus-4-5 2026-05-12 10:00:06Z)**_\n\n<tool-use data-tool-type="shell" data-tool-name="Bash"><details>\n'
-        "<summary>Tool use: **Bash** `cat log.md`</summary>\n\n```text\n" + embedded + "tail of the log\n```\n</details></tool-use>\n\n"
+        "<summary>Tool use: **Bash** `cat log.md`</summary>\n\n```text\n"
+        + embedded
+        + "tail of the log\n```\n</details></tool-use>\n\n"
         "_**Agent - sidechain (2026-05-12 10:00:01Z)**_\n\nExplore.\n\n"
         "_**Agent - sidechain (claude-haiku 2026-05-12 10:00:02Z)**_\n\nExplored.\n\n"
         "_**Agent (claude-opus-4-5 2026-05-12 10:00:09Z)**_\n\nIt says tail.\n\n```md\n_**User (2026-05-12 10:00:00Z)**_\n```\n\n---\n\n"
@@ -93,20 +141,33 @@ def specstory(embedded: str = "") -> str:
 
 @pytest.mark.parametrize("copies", [0, 1, 40])
 def test_specstory_is_not_fooled_by_its_own_text_in_tool_output(tmp_path: Path, copies: int) -> None:
-    inner = specstory().partition("_**Agent - sidechain (2026-05-12 10:00:01Z)")[0].replace("tail of the log\n", "")
+    inner = (
+        specstory()
+        .partition("_**Agent - sidechain (2026-05-12 10:00:01Z)")[0]
+        .replace("tail of the log\n", "")
+    )
     path = tmp_path / "s.md"
     path.write_text(specstory(inner * copies), "utf-8")
     store = tmp_path / "store"
     _, events = imported(store, path)
     verbatim(events, path)
-    main = [e for e in events if e.metadata.get("session", {}).get("parent") is None and e.thread == events[0].thread]
+    main = [
+        e
+        for e in events
+        if e.metadata.get("session", {}).get("parent") is None and e.thread == events[0].thread
+    ]
     side = [e for e in events if e.thread != events[0].thread]
     if len(list_threads(store)) == 2 and events[0].text == "Explore.":
         main, side = side, main
-    rows = [(e.role, e.kind, e.text if copies == 0 or e.kind != "tool_result" else "…", e.metadata.get("skip")) for e in main]
+    rows = [
+        (e.role, e.kind, e.text if copies == 0 or e.kind != "tool_result" else "…", e.metadata.get("skip"))
+        for e in main
+    ]
     assert rows == [
-        ("user", "message", "Read the log.", None), ("user", "message", "<system-reminder>\nx\n</system-reminder>", "injected"),
-        ("assistant", "message", "hm", "thinking"), ("assistant", "tool_call", "**Bash** `cat log.md`", None),
+        ("user", "message", "Read the log.", None),
+        ("user", "message", "<system-reminder>\nx\n</system-reminder>", "injected"),
+        ("assistant", "message", "hm", "thinking"),
+        ("assistant", "tool_call", "**Bash** `cat log.md`", None),
         ("tool", "tool_result", "```text\ntail of the log\n```" if copies == 0 else "…", None),
         ("assistant", "message", "It says tail.\n\n```md\n_**User (2026-05-12 10:00:00Z)**_\n```", None),
         ("user", "message", "Thanks.", None),
@@ -118,18 +179,30 @@ def test_specstory_without_times_holding_itself_in_a_fence(tmp_path: Path) -> No
     head = "<!-- Generated by SpecStory -->\n\n<!-- cursor Session ab-1 -->\n\n"
     turns = "_**User**_\n\nfirst\n\n---\n\n_**Agent (model default, mode Agent)**_\n\nsecond\n\n```\na\n```\n\n---\n\n"
     path = tmp_path / "s.md"
-    path.write_text(head + turns + "_**Agent (model default, mode Agent)**_\n\nIt holds:\n\n```\n" + (head + turns) * 3
-                    + "```\n\n---\n\n_**User**_\n\nthird\n", "utf-8")
+    path.write_text(
+        head
+        + turns
+        + "_**Agent (model default, mode Agent)**_\n\nIt holds:\n\n```\n"
+        + (head + turns) * 3
+        + "```\n\n---\n\n_**User**_\n\nthird\n",
+        "utf-8",
+    )
     _, events = imported(tmp_path / "store", path)
     assert [(e.role, e.text.split("\n")[0]) for e in events] == [
-        ("user", "first"), ("assistant", "second"), ("assistant", "It holds:"), ("user", "third")]
+        ("user", "first"),
+        ("assistant", "second"),
+        ("assistant", "It holds:"),
+        ("user", "third"),
+    ]
 
 
 def test_aider_history(tmp_path: Path) -> None:
-    text = ("\n# aider chat started at 2026-05-12 10:00:00\n\n> Aider v0.86.1  \n> Main model: gemini-2.5  \n\n"
-            "#### /add src/a.py  \n> Added src/a.py to the chat.  \n\n#### Please rename  \n#### the function  \n\n"
-            "Sure.\n\n#### A heading of the answer\n\n```py\n> not a tool line\n#### nor a prompt  \n```\n\n> Applied edit to src/a.py  \n\n"
-            "# aider chat started at 2026-05-13 09:00:00\n\n#### again  \n")
+    text = (
+        "\n# aider chat started at 2026-05-12 10:00:00\n\n> Aider v0.86.1  \n> Main model: gemini-2.5  \n\n"
+        "#### /add src/a.py  \n> Added src/a.py to the chat.  \n\n#### Please rename  \n#### the function  \n\n"
+        "Sure.\n\n#### A heading of the answer\n\n```py\n> not a tool line\n#### nor a prompt  \n```\n\n> Applied edit to src/a.py  \n\n"
+        "# aider chat started at 2026-05-13 09:00:00\n\n#### again  \n"
+    )
     path = tmp_path / ".aider.chat.history.md"
     path.write_text(text, "utf-8")
     store = tmp_path / "store"
@@ -137,8 +210,11 @@ def test_aider_history(tmp_path: Path) -> None:
     verbatim(events, path)
     first = [e for e in events if e.time == "2026-05-12T10:00:00"]
     assert told(first)[:4] == [
-        ("tool", "Aider v0.86.1\nMain model: gemini-2.5", "injected"), ("user", "/add src/a.py", "command"),
-        ("tool", "Added src/a.py to the chat.", None), ("user", "Please rename\nthe function", None)]
+        ("tool", "Aider v0.86.1\nMain model: gemini-2.5", "injected"),
+        ("user", "/add src/a.py", "command"),
+        ("tool", "Added src/a.py to the chat.", None),
+        ("user", "Please rename\nthe function", None),
+    ]
     assert "#### A heading of the answer" in first[4].text
     assert first[-1].text == "Applied edit to src/a.py" and first[-1].role == "tool"
     assert [t for t in list_threads(store)][-1].startswith("2026-05-13-")
@@ -146,14 +222,19 @@ def test_aider_history(tmp_path: Path) -> None:
 
 def test_chatgpt_md(tmp_path: Path) -> None:
     rule = '<hr class="__chatgpt_plugin">'
-    text = (f"---\nsystem_commands: ['x']\nmodel: gpt-3.5-turbo\ndate created: 2026-05-12\n---\n\nカフェインは?\n\n{rule}\n\n"
-            f"role::assistant\n\n83 mg。\n\nrole::user in the text\n\n{rule}\n\nrole::user\n\n緑茶は?\n")
+    text = (
+        f"---\nsystem_commands: ['x']\nmodel: gpt-3.5-turbo\ndate created: 2026-05-12\n---\n\nカフェインは?\n\n{rule}\n\n"
+        f"role::assistant\n\n83 mg。\n\nrole::user in the text\n\n{rule}\n\nrole::user\n\n緑茶は?\n"
+    )
     path = tmp_path / "n.md"
     path.write_text(text, "utf-8")
     _, events = imported(tmp_path / "store", path)
     verbatim(events, path)
-    assert told(events) == [("user", "カフェインは?", None), ("assistant", "83 mg。\n\nrole::user in the text", None),
-                            ("user", "緑茶は?", None)]
+    assert told(events) == [
+        ("user", "カフェインは?", None),
+        ("assistant", "83 mg。\n\nrole::user in the text", None),
+        ("user", "緑茶は?", None),
+    ]
     assert events[0].thread.startswith("2026-05-12-")
 
 
@@ -162,8 +243,11 @@ def test_messages(tmp_path: Path, form: str) -> None:
     rows = [
         {"role": "system", "content": "You are kind."},
         {"role": "user", "name": "Ann", "time": "2026-05-12T19:00:00+09:00", "content": "会議は午後3時です"},
-        {"role": "assistant", "content": [{"type": "text", "text": "OK"}], "tool_calls": [
-            {"id": "c", "function": {"name": "add", "arguments": '{"title": "会議"}'}}]},
+        {
+            "role": "assistant",
+            "content": [{"type": "text", "text": "OK"}],
+            "tool_calls": [{"id": "c", "function": {"name": "add", "arguments": '{"title": "会議"}'}}],
+        },
         {"role": "tool", "tool_call_id": "c", "content": "done"},
         {"role": "user", "content": "   "},
     ]
@@ -171,46 +255,65 @@ def test_messages(tmp_path: Path, form: str) -> None:
     if form == "lines":
         write_lines(path, rows, end="")
     else:
-        path.write_text(json.dumps(rows if form == "list" else {"title": "t", "messages": rows}, indent=1), "utf-8")
+        path.write_text(
+            json.dumps(rows if form == "list" else {"title": "t", "messages": rows}, indent=1), "utf-8"
+        )
     report, events = imported(tmp_path / "store", path)
     assert not report.problems
     assert [(e.line, e.role, e.kind, e.text, e.metadata.get("skip")) for e in events] == [
-        (0, "system", "message", "You are kind.", "injected"), (1, "user", "message", "会議は午後3時です", None),
-        (2, "assistant", "message", "OK", None), (2, "assistant", "tool_call", "add\n会議", None),
-        (3, "tool", "tool_result", "done", None)]
+        (0, "system", "message", "You are kind.", "injected"),
+        (1, "user", "message", "会議は午後3時です", None),
+        (2, "assistant", "message", "OK", None),
+        (2, "assistant", "tool_call", "add\n会議", None),
+        (3, "tool", "tool_result", "done", None),
+    ]
     assert events[1].time == "2026-05-12T19:00:00+09:00" and events[1].metadata["name"] == "Ann"
     assert events[0].thread.startswith("2026-05-12-")
 
 
 def test_notes_are_cut_at_headings_outside_fences(tmp_path: Path) -> None:
     path = tmp_path / "2026-05-12 notes.md"
-    path.write_text("---\ntitle: N\n---\n# One\n## Sub\ntext\n```sh\n# no heading\n```\n## Two\nmore\n", "utf-8")
+    path.write_text(
+        "---\ntitle: N\n---\n# One\n## Sub\ntext\n```sh\n# no heading\n```\n## Two\nmore\n", "utf-8"
+    )
     _, events = imported(tmp_path / "store", path)
     verbatim(events, path)
     assert [(e.line, e.text) for e in events] == [
-        (0, "---\ntitle: N\n---"), (3, "# One\n## Sub\ntext\n```sh\n# no heading\n```"), (9, "## Two\nmore")]
+        (0, "---\ntitle: N\n---"),
+        (3, "# One\n## Sub\ntext\n```sh\n# no heading\n```"),
+        (9, "## Two\nmore"),
+    ]
     assert events[0].thread.startswith("2026-05-12-")
 
 
 def test_pasted_terminal_session(tmp_path: Path) -> None:
     path = tmp_path / "day.md"
-    path.write_text("╭────╮\n│ cwd: /w/app │\n╰────╯\n\n> run the\n  specs\n\n\n⏺ I'll run them.\n\n⏺ Bash(pytest)…\n  ⎿  2 passed\n"
-                    "     in 1 s\n\n⏺ All pass.\n", "utf-8")
+    path.write_text(
+        "╭────╮\n│ cwd: /w/app │\n╰────╯\n\n> run the\n  specs\n\n\n⏺ I'll run them.\n\n⏺ Bash(pytest)…\n  ⎿  2 passed\n"
+        "     in 1 s\n\n⏺ All pass.\n",
+        "utf-8",
+    )
     _, events = imported(tmp_path / "store", path)
     verbatim(events, path)
     assert [(e.role, e.kind, e.text) for e in events][1:] == [
-        ("user", "message", "run the\nspecs"), ("assistant", "message", "I'll run them."),
-        ("assistant", "tool_call", "Bash(pytest)…"), ("tool", "tool_result", "2 passed\nin 1 s"),
-        ("assistant", "message", "All pass.")]
+        ("user", "message", "run the\nspecs"),
+        ("assistant", "message", "I'll run them."),
+        ("assistant", "tool_call", "Bash(pytest)…"),
+        ("tool", "tool_result", "2 passed\nin 1 s"),
+        ("assistant", "message", "All pass."),
+    ]
 
 
 def test_formats_are_recognised_by_content_and_not_by_name(tmp_path: Path) -> None:
     made = {
-        "claude-code": json.dumps(claude("user", "x")), "codex": json.dumps(codex("session_meta", {"id": "a"})),
+        "claude-code": json.dumps(claude("user", "x")),
+        "codex": json.dumps(codex("session_meta", {"id": "a"})),
         "codex-history": json.dumps({"session_id": "a", "ts": 1, "text": "x"}),
         "messages": json.dumps({"role": "user", "content": '{"sessionId": 1, "payload": {}}'}),
-        "opencode": '{"info": {"id": "ses_1"}, "messages": []}', "specstory": specstory(),
-        "aider": "# aider chat started at 2026-05-12 10:00:00\n", "notes": "see `<hr class=\"__chatgpt_plugin\">` inline",
+        "opencode": '{"info": {"id": "ses_1"}, "messages": []}',
+        "specstory": specstory(),
+        "aider": "# aider chat started at 2026-05-12 10:00:00\n",
+        "notes": 'see `<hr class="__chatgpt_plugin">` inline',
     }
     for name, text in made.items():
         path = tmp_path / ("x.md" if name == "notes" else "x.dat")
@@ -220,7 +323,14 @@ def test_formats_are_recognised_by_content_and_not_by_name(tmp_path: Path) -> No
 
 
 def test_folders_are_walked_in_a_fixed_order_without_git_and_the_store(tmp_path: Path) -> None:
-    for name in ("b/2.jsonl", "a/1.md", ".git/x.md", "node_modules/y.json", "a/.specstory/h.md", "a/image.png"):
+    for name in (
+        "b/2.jsonl",
+        "a/1.md",
+        ".git/x.md",
+        "node_modules/y.json",
+        "a/.specstory/h.md",
+        "a/image.png",
+    ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
     (tmp_path / "loop").symlink_to(tmp_path)

@@ -23,20 +23,44 @@ def texts(root: Path, *paths: Path) -> list[str]:
 
 
 def state(root: Path) -> dict[str, tuple[int, bytes]]:
-    return {str(p.relative_to(root)): (p.stat().st_mtime_ns, p.read_bytes()) for p in sorted(root.rglob("*")) if p.is_file()
-            and p.suffix != ".lock"}
+    return {
+        str(p.relative_to(root)): (p.stat().st_mtime_ns, p.read_bytes())
+        for p in sorted(root.rglob("*"))
+        if p.is_file() and p.suffix != ".lock"
+    }
 
 
 def test_hook_07_torn_glued_and_foreign_lines(tmp_path: Path) -> None:
     one, two, three = (json.dumps(claude("user", t, i)) for i, t in enumerate(("one", "two", "three")))
-    path = write_lines(tmp_path / "s.jsonl", [
-        one, "", two[:80], two + three, "not json", '"a string"', two[:90] + json.dumps(claude("user", "four", 4)), "\0\0\0\0",
-        json.dumps(claude("user", "five", 5)),
-    ])
+    path = write_lines(
+        tmp_path / "s.jsonl",
+        [
+            one,
+            "",
+            two[:80],
+            two + three,
+            "not json",
+            '"a string"',
+            two[:90] + json.dumps(claude("user", "four", 4)),
+            "\0\0\0\0",
+            json.dumps(claude("user", "five", 5)),
+        ],
+    )
     report, events = imported(tmp_path / "store", path)
-    assert [(e.line, e.text) for e in events] == [(0, "one"), (3, "two"), (3, "three"), (6, "four"), (8, "five")]
+    assert [(e.line, e.text) for e in events] == [
+        (0, "one"),
+        (3, "two"),
+        (3, "three"),
+        (6, "four"),
+        (8, "five"),
+    ]
     assert [(p.line, p.severity) for p in report.problems] == [
-        (3, "error"), (5, "error"), (6, "error"), (7, "error"), (8, "warning")]
+        (3, "error"),
+        (5, "error"),
+        (6, "error"),
+        (7, "error"),
+        (8, "warning"),
+    ]
     assert all(p.remedy for p in report.problems)
 
 
@@ -57,14 +81,18 @@ def test_hook_07_an_unfinished_last_line_is_picked_up_once_it_is_whole(tmp_path:
 
 @pytest.mark.slow
 def test_hook_07_a_line_of_thirty_megabytes(tmp_path: Path) -> None:
-    path = write_lines(tmp_path / "s.jsonl", [claude("user", "word " * 6_000_000, 1), claude("user", "after", 2)])
+    path = write_lines(
+        tmp_path / "s.jsonl", [claude("user", "word " * 6_000_000, 1), claude("user", "after", 2)]
+    )
     _, events = imported(tmp_path / "store", path)
     assert [len(e.text) for e in events] == [30_000_000, 5]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be-bom", "utf-32"])
 def test_fm_14_encodings_with_a_byte_order_mark(tmp_path: Path, encoding: str) -> None:
-    text = "".join(json.dumps(claude("user", t, i), ensure_ascii=False) + "\r\n" for i, t in enumerate(("é", "日本")))
+    text = "".join(
+        json.dumps(claude("user", t, i), ensure_ascii=False) + "\r\n" for i, t in enumerate(("é", "日本"))
+    )
     data = b"\xfe\xff" + text.encode("utf-16-be") if encoding == "utf-16-be-bom" else text.encode(encoding)
     (tmp_path / "s.jsonl").write_bytes(data)
     report, events = imported(tmp_path / "store", tmp_path / "s.jsonl")
@@ -79,13 +107,22 @@ def test_fm_14_bytes_that_are_not_utf_8_and_lone_surrogates_become_u_fffd(tmp_pa
     assert texts(tmp_path / "store", path) == ["it\ufffds", "x\ufffdy \U0001f600"]
 
 
-@pytest.mark.parametrize(("name", "data", "severity"), [
-    ("empty.jsonl", b"", "warning"), ("blank.md", b" \n\n", "warning"), ("nul.jsonl", b"\0" * 100, "warning"),
-    ("image.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, "warning"), ("binary.md", bytes(range(256)) * 20, "warning"),
-    ("package.json", b'{"name": "x", "version": "1"}', "warning"), ("list.json", b"[1, 2, 3]", "warning"),
-    ("deep.json", b'{"info":' + b"[" * 100_000, "warning"), ("cut.json", b'{"info": {"id": "ses_1"}, "messages": [{"in', "error"),
-    ("text.jsonl", b"hello\nworld\n", "warning"), ("only-snapshots.jsonl", b'{"type":"file-history-snapshot","snapshot":{}}\n', "warning"),
-])
+@pytest.mark.parametrize(
+    ("name", "data", "severity"),
+    [
+        ("empty.jsonl", b"", "warning"),
+        ("blank.md", b" \n\n", "warning"),
+        ("nul.jsonl", b"\0" * 100, "warning"),
+        ("image.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, "warning"),
+        ("binary.md", bytes(range(256)) * 20, "warning"),
+        ("package.json", b'{"name": "x", "version": "1"}', "warning"),
+        ("list.json", b"[1, 2, 3]", "warning"),
+        ("deep.json", b'{"info":' + b"[" * 100_000, "warning"),
+        ("cut.json", b'{"info": {"id": "ses_1"}, "messages": [{"in', "error"),
+        ("text.jsonl", b"hello\nworld\n", "warning"),
+        ("only-snapshots.jsonl", b'{"type":"file-history-snapshot","snapshot":{}}\n', "warning"),
+    ],
+)
 def test_bad_files_are_named_and_never_raise(tmp_path: Path, name: str, data: bytes, severity: str) -> None:
     (tmp_path / name).write_bytes(data)
     write_lines(tmp_path / "z-good.jsonl", [claude("user", "good", 1)])
@@ -102,7 +139,9 @@ def test_fm_13_unreadable_file_by_permission(tmp_path: Path) -> None:
     assert "Permission" in imported(tmp_path / "store", path)[0].problems[0].message
 
 
-def test_fm_13_missing_folder_device_and_vanished_files_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fm_13_missing_folder_device_and_vanished_files_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from memoryfs.importers import run
 
     good = write_lines(tmp_path / "a.jsonl", [claude("user", "x", 1)])
@@ -110,7 +149,9 @@ def test_fm_13_missing_folder_device_and_vanished_files_are_named(tmp_path: Path
     os.mkfifo(tmp_path / "pipe.jsonl")
     digest = run._digest
     monkeypatch.setattr(run, "_digest", lambda p: (gone.unlink(missing_ok=True), digest(p))[1])
-    report, events = imported(tmp_path / "store", good, gone, tmp_path / "pipe.jsonl", tmp_path / "none.jsonl")
+    report, events = imported(
+        tmp_path / "store", good, gone, tmp_path / "pipe.jsonl", tmp_path / "none.jsonl"
+    )
     assert [e.text for e in events] == ["x"]
     assert sorted(Path(p.path).name for p in report.problems) == ["b.jsonl", "none.jsonl", "pipe.jsonl"]
 
@@ -131,9 +172,17 @@ def test_a_session_without_user_turns_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_record_of_an_unknown_shape_costs_only_itself(tmp_path: Path) -> None:
-    path = write_lines(tmp_path / "s.jsonl", [
-        claude("user", "one", 1), claude("user", 5, 2), claude("user", [{"type": "text"}], 3),
-        {**claude("user", "x", 4), "message": None}, {"type": "user", "sessionId": SESSION}, claude("user", "two", 5)])
+    path = write_lines(
+        tmp_path / "s.jsonl",
+        [
+            claude("user", "one", 1),
+            claude("user", 5, 2),
+            claude("user", [{"type": "text"}], 3),
+            {**claude("user", "x", 4), "message": None},
+            {"type": "user", "sessionId": SESSION},
+            claude("user", "two", 5),
+        ],
+    )
     report, events = imported(tmp_path / "store", path)
     assert [e.text for e in events] == ["one", "two"]
     assert [p.line for p in report.problems] == [2, 3, 4, 5]
@@ -141,8 +190,12 @@ def test_a_record_of_an_unknown_shape_costs_only_itself(tmp_path: Path) -> None:
 
 def test_org_03_a_second_import_writes_nothing(tmp_path: Path) -> None:
     store = tmp_path / "store"
-    paths = [write_lines(tmp_path / f"{i}.jsonl", [claude("user", f"{i} {j}", j, sessionId=f"s{i}") for j in range(9)])
-             for i in range(3)]
+    paths = [
+        write_lines(
+            tmp_path / f"{i}.jsonl", [claude("user", f"{i} {j}", j, sessionId=f"s{i}") for j in range(9)]
+        )
+        for i in range(3)
+    ]
     first, _ = imported(store, *paths)
     before = state(store)
     assert {o.status for o in first.outcomes} == {"new"}
@@ -188,13 +241,29 @@ def test_source_is_relative_in_the_store_and_at_home(tmp_path: Path, monkeypatch
 
 def test_org_13_secrets_never_reach_the_disk(tmp_path: Path) -> None:
     key = "ghp_" + "".join(random.Random(5).choices(string.ascii_letters, k=36))
-    path = write_lines(tmp_path / "s.jsonl", [
-        claude("user", f"My key is {key}, keep it.", 1),
-        claude("assistant", [{"type": "tool_use", "id": "t", "name": "Write",
-                              "input": {"file_path": f"/w/{key}.txt", "content": f"export GH_TOKEN={key}\nPORT=8081"}}], 2,
-               gitBranch=f"branch-{key}"),
-        {"type": "user", "broken": key},
-    ])
+    path = write_lines(
+        tmp_path / "s.jsonl",
+        [
+            claude("user", f"My key is {key}, keep it.", 1),
+            claude(
+                "assistant",
+                [
+                    {
+                        "type": "tool_use",
+                        "id": "t",
+                        "name": "Write",
+                        "input": {
+                            "file_path": f"/w/{key}.txt",
+                            "content": f"export GH_TOKEN={key}\nPORT=8081",
+                        },
+                    }
+                ],
+                2,
+                gitBranch=f"branch-{key}",
+            ),
+            {"type": "user", "broken": key},
+        ],
+    )
     store = tmp_path / "store"
     report, events = imported(store, path)
     for file in store.rglob("*"):
@@ -205,7 +274,10 @@ def test_org_13_secrets_never_reach_the_disk(tmp_path: Path) -> None:
     assert said.text == "My key is [REDACTED:github-token], keep it."
     assert [said.text[a:b] for a, b in said.metadata["redacted"]] == ["[REDACTED:github-token]"]
     assert [call.text[a:b] for a, b in call.metadata["parts"]] == [
-        "Write", "/w/[REDACTED:github-token].txt", "export GH_TOKEN=[REDACTED:github-token]\nPORT=8081"]
+        "Write",
+        "/w/[REDACTED:github-token].txt",
+        "export GH_TOKEN=[REDACTED:github-token]\nPORT=8081",
+    ]
 
 
 def test_read_only_store_and_unknown_format(tmp_path: Path) -> None:
@@ -228,15 +300,23 @@ def test_memory_stays_flat_on_a_long_transcript(tmp_path: Path, lines: int) -> N
     path = tmp_path / "long.jsonl"
     with open(path, "w", encoding="utf-8") as handle:
         for i in range(lines):
-            handle.write(json.dumps(claude("user", f"{i} " + "some words of a line\n" * 250, i % 3600)) + "\n")
+            handle.write(
+                json.dumps(claude("user", f"{i} " + "some words of a line\n" * 250, i % 3600)) + "\n"
+            )
     assert path.stat().st_size > lines * 5200
-    code = ("import resource, sys; from memoryfs.importers import import_paths\n"
-            "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-            "report = import_paths(sys.argv[1], [sys.argv[2]])\n"
-            "after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-            "print(report.outcomes[0].total, (after - before) // 1024)")
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "store"), str(path)], capture_output=True, text=True,
-                          check=True)
+    code = (
+        "import resource, sys; from memoryfs.importers import import_paths\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "report = import_paths(sys.argv[1], [sys.argv[2]])\n"
+        "after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "print(report.outcomes[0].total, (after - before) // 1024)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "store"), str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     total, grown = map(int, done.stdout.split())
     assert total == lines
     assert grown < 25, f"{grown} MB more for {lines} lines of 5 kB"
