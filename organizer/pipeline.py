@@ -192,7 +192,8 @@ def _session(run: _Run, library: Library, thread: str, judges: Judges) -> Sessio
 
 
 def write(root: Path, config: Config, work: journal.Work, entries: Sequence[ledger.Entry]) -> list[Problem]:
-    """Writes one session's work: topic files, ledger, page, and last the line that it is done. May be done twice."""
+    """Writes one session's work: topic files, ledger, page, and last the line that it is done. Doing it again after a
+    kill at any point ends in the same files."""
     problems = list(apply.carry_out(root, config, work.plan, entries=entries))
     digest = ""
     if work.page is not None:
@@ -202,9 +203,9 @@ def write(root: Path, config: Config, work: journal.Work, entries: Sequence[ledg
             digest = digest_of(data)
         except ChangedMeanwhileError:
             pass  # a person saved the page in this instant: it is theirs
-    line = done_entry(work, digest)
-    if line.to_dict() not in [e.to_dict() for e in entries[-1:]]:
-        ledger.append(root, [line])
+    # A file that could not be written keeps its session open: it is tried again until someone has mended the file.
+    if not problems:
+        ledger.append(root, [done_entry(work, digest)])
     journal.end(root)
     return problems
 

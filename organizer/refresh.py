@@ -82,8 +82,10 @@ def summary_of(memories: Sequence[Memory]) -> str:
         kinds = {"fact": 0, "instruction": 1, "event": 2, "task": 3}
         return (not said_by_user(m), kinds.get(m.kind, 4), -len(m.source_range), abs(len(m.summary) - 90), m.id)
 
-    best = min(memories, key=worth, default=None)
-    return one_line(best.summary, SUMMARY) if best else ""
+    # An order that no user gave must not reach the briefing by way of a summary.
+    fit = [m for m in memories if m.kind != "instruction" or said_by_user(m)]
+    best = min(fit, key=worth, default=None)
+    return one_line(best.summary, SUMMARY) if best else ", ".join(hints_of(memories)[:4])
 
 
 def tags_of(memories: Sequence[Memory], names: Sequence[str], repo: str) -> list[str]:
