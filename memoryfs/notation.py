@@ -275,7 +275,7 @@ def _from_code(text: str) -> str:
     if not match or re.search(rf"(?<!`){match[1]}(?!`)", match[2]):
         return text
     inner = match[2]
-    padded = len(inner) > 2 and inner.startswith(" `") or inner.endswith("` ")
+    padded = (len(inner) > 2 and inner.startswith(" `")) or inner.endswith("` ")
     return inner.strip(" ") if padded else inner
 
 

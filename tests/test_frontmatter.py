@@ -9,9 +9,10 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from memoryfs import frontmatter_edit, topic, topic_edit
+from memoryfs import topic, topic_edit
 from memoryfs.errors import UnwritableFileError
-from memoryfs.frontmatter_edit import flow, plain, scalar
+from memoryfs.topic_edit import yaml as yaml_edit
+from memoryfs.topic_edit.yaml import flow, plain, scalar
 
 
 def parse(text: str | bytes) -> topic.Topic:
@@ -320,5 +321,5 @@ def test_a_flow_mapping_as_a_whole_block_is_left_alone():
 
 def test_the_editor_says_why_it_cannot():
     lines = topic.split_lines("---\n- a\n---\n")
-    with pytest.raises(frontmatter_edit.CannotEditError, match="foreign"):
-        frontmatter_edit.set_key(lines, parse("---\n- a\n---\n").front, "k", "v")
+    with pytest.raises(yaml_edit.CannotEditError, match="foreign"):
+        yaml_edit.set_key(lines, parse("---\n- a\n---\n").front, "k", "v")

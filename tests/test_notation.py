@@ -2,7 +2,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memoryfs.notation import Note, fold, pointers, read_item, read_note, read_summary, write_note, write_summary
+from memoryfs.notation import (
+    Note,
+    fold,
+    pointers,
+    read_item,
+    read_note,
+    read_summary,
+    write_note,
+    write_summary,
+)
 
 MARKS = ["~~", "~", "\\", "`", "``", "```", " ", "[^person:2026-01-02]", "[^3f9a21:1-2]", "^m-abc1", "^r-1", "<!--", "-->",
          "&lt;!--", "&amp;lt;!--", "- ", "1. ", "# ", "> ", "[x] ", "a", "\n", '"', ";", ",", "hints: ", "2026-01-01",

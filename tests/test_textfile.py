@@ -14,12 +14,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memoryfs import textfile
 from memoryfs.errors import ChangedMeanwhileError, LockedError, OutsideStoreError, ReadOnlyError, UsageError
-from memoryfs.swap import exchange, open_for_writing
 from memoryfs.textfile import (
     StoreLock,
     append_lines,
+    atomic,
     clean_litter,
     digest_of,
     inside,
@@ -27,6 +26,7 @@ from memoryfs.textfile import (
     slug,
     write_atomic,
 )
+from memoryfs.textfile.swap import exchange, open_for_writing
 
 
 def names(folder: Path) -> list[str]:
@@ -87,10 +87,10 @@ def test_rt_06_a_save_between_check_and_rename_wins(tmp_path, monkeypatch):
     def save_first(one, other):
         with open(path, "ab") as file:
             file.write(b"a person's line\n")
-        monkeypatch.setattr(textfile, "exchange", exchange)
+        monkeypatch.setattr(atomic, "exchange", exchange)
         return exchange(one, other)
 
-    monkeypatch.setattr(textfile, "exchange", save_first)
+    monkeypatch.setattr(atomic, "exchange", save_first)
     with pytest.raises(ChangedMeanwhileError):
         write_atomic(path, b"ours\n", expect=digest_of(b"old\n"))
     assert path.read_bytes() == b"old\na person's line\n" and names(tmp_path) == ["a.md"]
@@ -103,10 +103,10 @@ def test_rt_06_an_editor_that_renames_in_that_moment_wins(tmp_path, monkeypatch)
     def rename_first(one, other):
         (tmp_path / "new").write_bytes(b"saved by an editor")
         os.rename(tmp_path / "new", path)
-        monkeypatch.setattr(textfile, "exchange", exchange)
+        monkeypatch.setattr(atomic, "exchange", exchange)
         return exchange(one, other)
 
-    monkeypatch.setattr(textfile, "exchange", rename_first)
+    monkeypatch.setattr(atomic, "exchange", rename_first)
     with pytest.raises(ChangedMeanwhileError):
         write_atomic(path, b"ours", expect=digest_of(b"old"))
     assert path.read_bytes() == b"saved by an editor" and names(tmp_path) == ["a.md"]
@@ -115,7 +115,7 @@ def test_rt_06_an_editor_that_renames_in_that_moment_wins(tmp_path, monkeypatch)
 def test_rt_06_an_editor_that_has_the_file_open_is_waited_for(tmp_path, monkeypatch):
     path = tmp_path / "a.md"
     path.write_bytes(b"old\n")
-    editor = open(path, "ab", buffering=0)  # opened before our swap, written after it
+    editor = open(path, "ab", buffering=0)  # noqa: SIM115: opened before our swap, written after it
     if not open_for_writing(path):
         pytest.skip("no file leases here")
     looked = []
@@ -127,14 +127,14 @@ def test_rt_06_an_editor_that_has_the_file_open_is_waited_for(tmp_path, monkeypa
             editor.close()
         return open_for_writing(swap)
 
-    monkeypatch.setattr(textfile, "open_for_writing", look)
+    monkeypatch.setattr(atomic, "open_for_writing", look)
     with pytest.raises(ChangedMeanwhileError):
         write_atomic(path, b"ours\n", expect=digest_of(b"old\n"))
     assert path.read_bytes() == b"old\nlate\n"
 
 
 def test_without_a_swap_of_names_the_check_still_holds(tmp_path, monkeypatch):
-    monkeypatch.setattr(textfile, "exchange", lambda one, other: False)
+    monkeypatch.setattr(atomic, "exchange", lambda one, other: False)
     path = tmp_path / "a.md"
     path.write_bytes(b"old")
     write_atomic(path, b"new", expect=digest_of(b"old"))

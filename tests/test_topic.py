@@ -3,10 +3,10 @@ import time
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from topics import SAMPLE, documents, mutations
 
 from memoryfs.model import SourceRange
 from memoryfs.topic import memory_id, parse, render, split_lines
-from topics import SAMPLE, documents, mutations
 
 
 def read(text: str | bytes):

@@ -15,15 +15,13 @@ import os
 import re
 import stat
 import time
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from memoryfs.errors import ChangedMeanwhileError, LockedError, OutsideStoreError, ReadOnlyError, UsageError
-from memoryfs.swap import exchange, open_for_writing
+from memoryfs.errors import ChangedMeanwhileError, ReadOnlyError
+from memoryfs.textfile.swap import exchange, open_for_writing
 
-STATE = ".memoryfs"
 _PART = re.compile(r"\.memoryfs-[0-9a-f]{16}\.part\Z")
 _SWAP = re.compile(r"\.memoryfs-([0-9a-f]{16})-([0-9a-f]{12})-([0-9a-f]{12})\.swap\Z")
 _BLOCK = 1 << 20
@@ -248,131 +246,6 @@ def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
             os.close(descriptor)
     except OSError as error:
         raise ReadOnlyError(str(path), error.strerror or str(error)) from error
-
-
-class StoreLock:
-    """One run at a time: a kernel lock on `ROOT/.memoryfs/NAME.lock`, held inside a `with` block.
-
-    The system frees it when its holder ends, however it ends; what the file says is for people and never decides.
-    Raises LockedError when it is still held after `wait_seconds`, ReadOnlyError when the folder cannot hold a lock.
-    """
-
-    def __init__(self, root: str | os.PathLike[str], name: str = "organize", wait_seconds: float = 0.0) -> None:
-        self.path = Path(root) / STATE / f"{name}.lock"
-        self.wait_seconds = wait_seconds
-        self._descriptor: int | None = None
-
-    def __enter__(self) -> StoreLock:
-        descriptor = self._open()
-        try:
-            self._acquire(descriptor)
-        except BaseException:
-            os.close(descriptor)
-            raise
-        self._descriptor = descriptor
-        with contextlib.suppress(OSError):
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"held by process {os.getpid()}\n".encode(), 0)
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        if self._descriptor is not None:
-            descriptor, self._descriptor = self._descriptor, None
-            with contextlib.suppress(OSError):
-                os.ftruncate(descriptor, 0)
-            os.close(descriptor)
-
-    def _open(self) -> int:
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            return os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        except PermissionError:
-            try:  # someone else's lock file, which we may read: enough to lock it
-                return os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
-            except OSError as error:
-                raise ReadOnlyError(str(self.path), error.strerror) from error
-        except OSError as error:
-            raise ReadOnlyError(str(self.path), error.strerror) from error
-
-    def _acquire(self, descriptor: int) -> None:
-        deadline = time.monotonic() + self.wait_seconds
-        while True:
-            try:
-                return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    raise LockedError(str(self.path)) from None
-                time.sleep(0.05)
-            except OSError as error:
-                reason = f"this file system has no locks ({error.strerror})"
-                raise ReadOnlyError(str(self.path), reason) from error
-
-
-def inside(root: str | os.PathLike[str], relative: str, *, follow_links_outside: bool = False) -> Path:
-    """The path of `relative` below `root`, links followed. Raises OutsideStoreError when it leads out.
-
-    With `follow_links_outside` a link below the root may lead anywhere; the written path itself still may not.
-    """
-    pieces = re.split(r"[/\\]", relative)
-    drive = re.match(r"[A-Za-z]:[/\\]", relative)
-    if "\0" in relative or relative.startswith(("/", "\\", "~/")) or drive:
-        raise OutsideStoreError(ascii(relative)[1:-1])
-    if any(len(os.fsencode(piece)) > 255 for piece in pieces if not _has_surrogates(piece)):
-        raise UsageError(f"the file name is too long: {relative[:40]}…")
-    base = os.path.realpath(root)
-    try:
-        real = os.path.realpath(os.path.join(base, relative))
-    except (OSError, ValueError) as error:
-        raise OutsideStoreError(ascii(relative)[1:-1]) from error
-    lexical = os.path.normpath(os.path.join(base, *[piece for piece in pieces if piece]))
-    allowed = (lexical,) if follow_links_outside else (lexical, real)
-    if any(os.path.commonpath((base, path)) != base for path in allowed):
-        raise OutsideStoreError(ascii(relative)[1:-1])
-    return Path(real)
-
-
-def _has_surrogates(text: str) -> bool:
-    return any("\ud800" <= char <= "\udfff" for char in text)
-
-
-_WINDOWS_NAMES = {"con", "prn", "aux", "nul", "conin", "conout"} | {
-    f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"
-}
-
-
-def slug(text: str, max_bytes: int = 80) -> str:
-    """A file name (without suffix) that a person can read, in every script; at most `max_bytes` of UTF-8, never empty.
-
-    Letters, marks and digits stay, in NFC and case-folded, so that no two names differ by case or form alone;
-    everything else becomes `-`. Names that Windows reserves get a `-topic`; a text without a single letter becomes
-    `topic-` and a hash of it. Different titles may share a slug: the caller looks whether the name is taken.
-    """
-    spoken = re.sub(r"(?<=\w)#(?!\w)", "-sharp", re.sub(r"(?<=[\w+])\+", "-plus", text))
-    folded = _fold(spoken)
-    kept = "".join(char if char == "_" or unicodedata.category(char)[0] in "LMN" else
-                   "" if unicodedata.category(char) == "Cf" else "-" for char in folded)
-    name = _cut(re.sub(r"-+", "-", kept).strip("-_"), max_bytes)
-    if not any(unicodedata.category(char)[0] in "LN" for char in name):
-        return "topic-" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
-    return f"{name}-topic" if name in _WINDOWS_NAMES else name
-
-
-def _fold(text: str) -> str:
-    for _ in range(4):  # folding can undo composition and the other way round; two rounds settle all known cases
-        folded = unicodedata.normalize("NFC", text.casefold())
-        if folded == text:
-            break
-        text = folded
-    return text
-
-
-def _cut(name: str, max_bytes: int) -> str:
-    data = name.encode("utf-8")
-    if len(data) <= max_bytes:
-        return name
-    short = data[:max_bytes].decode("utf-8", "ignore")
-    word = short.rsplit("-", 1)[0]
-    return (word if len(word) * 2 > len(short) else short).strip("-_")
 
 
 def clean_litter(root: str | os.PathLike[str]) -> None:

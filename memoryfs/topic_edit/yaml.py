@@ -21,7 +21,7 @@ from memoryfs.frontmatter import FrontMatter
 
 DATE_KEYS = ("created_at", "updated_at")  # written without quotes, as people and Dataview write them
 _DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
-_WORDS = frozenset("y n yes no on off true false null".split())
+_WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null"])
 # Plain in block and flow context alike, in every YAML reader: starts with a letter and holds no
 # indicator. A thread's name is neither a date nor a number to any of them.
 _THREAD = re.compile(r"\d{4}-\d\d-\d\d-[0-9a-z~-]*[0-9a-z]\Z")
@@ -46,10 +46,10 @@ def scalar(value: Any, style: str | None = None, *, date: bool = False) -> str:
     if isinstance(value, datetime.date):
         return value.isoformat()
     text = str(value)
-    if style is None and (date and _DATE.match(text) or _THREAD.match(text) or _PLAIN.match(text) and text.casefold() not in _WORDS):
+    if style is None and ((date and _DATE.match(text)) or _THREAD.match(text) or (_PLAIN.match(text) and text.casefold() not in _WORDS)):
         return text
     printable = text.isprintable() or all(c.isprintable() or c in "\u3000\u200d\u200c\ufe0f" for c in text)
-    if style != '"' and printable and "\\" not in text or "\\" in text and printable and '"' in text:
+    if (style != '"' and printable and "\\" not in text) or ("\\" in text and printable and '"' in text):
         return "'" + text.replace("'", "''") + "'"
     quoted = json.dumps(text, ensure_ascii=False)
     return re.sub(r"[\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]", _escape, quoted)
@@ -237,12 +237,12 @@ def _change(pieces: _Lines, block: str, entries: list[_Entry], entry: _Entry, va
             return _put(pieces, block, node, _flow_list(block, node, value, old))
     if node.kind in ("scalar", "alias") and one_row and node.style not in ("|", ">"):
         quote = node.style if node.style in ("'", '"') and isinstance(value, str) else None
-        date = entry.key in DATE_KEYS or not node.style and isinstance(old, str) and bool(_DATE.match(old))
+        date = entry.key in DATE_KEYS or (not node.style and isinstance(old, str) and bool(_DATE.match(old)))
         new = scalar(value, quote, date=date) if not isinstance(value, (list, Mapping)) else flow(value)
         return _put(pieces, block, node, new)
     whole = "\n".join(texts[first:last])
     value_part = whole[entry.key_end - entry.start:]
-    if node.kind == "mapping" and not node.is_flow and isinstance(value, Mapping) or (
+    if (node.kind == "mapping" and not node.is_flow and isinstance(value, Mapping)) or (
             node.kind in ("sequence", "mapping") and _COMMENT.search(value_part)):
         return pieces.replace(first, last, _with_ruamel(whole, entry.key, value, old))
     if one_row:

@@ -128,7 +128,7 @@ class _Walk:
         return min(end, len(self.lines))
 
     def token(self, token: Any) -> None:
-        kind, _, edge = token.type.rpartition("_")
+        kind = token.type.rpartition("_")[0]
         if kind in _CONTAINERS:
             if token.nesting == 1:
                 self.open(kind, token)
@@ -166,10 +166,10 @@ class _Walk:
         new.depth = len(around)
         if kind in ("bullet_list", "ordered_list") and self.stack and self.stack[-1].type == "list_item":
             parent = self.stack[-1]
-            parent.own_end = min(parent.own_end, self.trim(parent.start, start)) if start > parent.start else parent.own_end
-        if kind == "list_item":
-            if token.level == 1:
-                self.blocks.append((start, new.end))
+            if start > parent.start:
+                parent.own_end = min(parent.own_end, self.trim(parent.start, start))
+        if kind == "list_item" and token.level == 1:
+            self.blocks.append((start, new.end))
         self.stack.append(new)
 
     def close(self) -> None:

@@ -11,8 +11,7 @@ from dataclasses import replace
 
 from memoryfs import notation
 from memoryfs.notation import Note
-from memoryfs.outline import Item
-from memoryfs.topic import HISTORY, KIND_OF_SECTION, REVIEW, Topic, role_of
+from memoryfs.topic import HISTORY, KIND_OF_SECTION, REVIEW, Item, Topic, role_of
 
 ORDER = (*KIND_OF_SECTION, REVIEW, HISTORY)
 TITLES = {**{role: role.capitalize() for role in KIND_OF_SECTION}, REVIEW: "Needs review", HISTORY: "History"}

@@ -1,0 +1,187 @@
+"""In: a topic and a memory. Out: the topic with the memory added, superseded, withdrawn, moved, adopted or reworded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from memoryfs import notation
+from memoryfs.errors import NotFoundError
+from memoryfs.model import Memory
+from memoryfs.notation import Note
+from memoryfs.topic import HISTORY, KIND_OF_SECTION, REVIEW, Topic, role_of, section_role
+from memoryfs.topic_edit.check import checked, find, find_made, read, writable
+from memoryfs.topic_edit.lines import (
+    add_item,
+    append_marks,
+    bare,
+    drop_notes,
+    edit_text,
+    head_of,
+    insert,
+    set_note,
+    take_out,
+)
+from memoryfs.topic_edit.sources import note_for, notes_of, stated_note
+
+_SECTION_OF_KIND = {kind: role for role, kind in KIND_OF_SECTION.items()}
+
+
+def add_memory(topic: Topic, memory: Memory, *, section: str | None = None) -> Topic:
+    """Adds the memory as the last item of its kind's section (or of `section`), and its footnotes.
+
+    A memory with status `superseded` goes to *History*, struck out. `memory.id` must be new to the file; a memory
+    stated by a person or an agent needs a date, any other a source range (ValueError).
+    """
+    notes = notes_of(topic, memory)
+    if not re.fullmatch(notation.ID, memory.id) or not notation.fold(memory.summary):
+        raise ValueError("a memory needs an id and a summary")
+    if not notes:
+        raise ValueError("a memory needs a source: a range of events, or who stated it and when")
+    return _add(topic, memory, notes, section)
+
+
+def _add(topic: Topic, memory: Memory, notes: Mapping[str, Note], section: str | None) -> Topic:
+    writable(topic)
+    if any(known.id == memory.id for known in topic.memories):
+        raise ValueError(f"^{memory.id} is in {topic.path} already")
+    gone = memory.status == "superseded"
+    role = role_of(section) if section else HISTORY if gone else _SECTION_OF_KIND[memory.kind]
+    if not role or role == REVIEW:
+        raise ValueError(f"no section for memories: {section}")
+    text = notation.write_summary(memory.summary)
+    if gone:
+        by = memory.superseded_by or ""
+        path = memory.metadata.get("superseded_path", "")
+        text = _strike(text) + (_superseded(f"{path}#^{by}" if path else by, memory.metadata.get("superseded_on"))
+                                if by else "")
+    box = f"[{'x' if memory.done else ' '}] " if memory.kind == "task" else ""
+    marks = "".join(f" [^{label}]" for label in notes)
+    new = read(topic, add_item(topic, role, f"{box}{text}{marks} ^{memory.id}"))
+    for label, note in notes.items():
+        shared = any(label in known.metadata["labels"] for known in topic.memories)
+        new = read(new, set_note(new, label, memory.id, note, shared=shared))
+    made = find_made(new, memory.id)[0]
+    same = (made.summary == notation.fold(memory.summary) and set(notes) == set(made.metadata["labels"])
+            and made.done == (memory.done and bool(box)) and (made.status == "superseded") == gone)
+    return checked(topic, new, {memory.id}, visible=same)
+
+
+def transfer(source: Topic, target: Topic, memory_id: str) -> tuple[Topic, Topic]:
+    """Moves a memory with all its footnotes from one file to another; gives back both. Its children go with it."""
+    memory, item = find(source, memory_id)
+    notes = {}
+    for label in memory.metadata["labels"]:
+        note = next((d.note for d in source.definitions if d.label == label), None)
+        if not notation.is_source_label(label):
+            continue
+        hints, quote = note.of(memory.id) if note else ((), "")
+        found = next((r for r in memory.source_range if r.label == label), None)
+        if found:
+            notes[label] = note_for(target, found, note.date if note else None, hints, quote, note.text if note else "")
+        else:
+            notes[label] = stated_note(label, hints, quote)
+    children = [line for line in take_out(source, item)[1][item.own_end - item.start:] if line.strip()]
+    shorter = withdraw(source, memory_id)
+    longer = _add(target, memory, notes, None)
+    if children:
+        place = find_made(longer, memory_id)[1]
+        grown = read(longer, insert(longer.lines, place.end, [bare(line) for line in children]))
+        longer = checked(longer, grown, {memory_id}, visible=bool(grown.memories))
+    return shorter, longer
+
+
+def supersede(topic: Topic, memory_id: str, *, by: str, on: str) -> Topic:
+    """Moves the memory to *History*: struck out, with a pointer to `by` (`m-…` or `projects/x#^m-…`) and the date `on`."""
+    writable(topic)
+    memory, item = find(topic, memory_id)
+    if section_role(item.trail) == HISTORY and memory.status == "superseded":
+        raise ValueError(f"^{memory_id} is in History already")
+    lines, moved = take_out(topic, item)
+    parts = notation.read_item(item.text, [d.label for d in topic.definitions])
+    box = f"[{parts.checkbox}] " if parts.checkbox else ""
+    raw = notation.write_summary(parts.summary) if parts.struck or "~~" in item.text else notation.raw_text(item.text, parts)
+    marks = "".join(f" [^{label}]" for label in parts.labels)
+    text = f"{box}{_strike(raw)}{_superseded(by, on)}{marks} ^{memory_id}"
+    between = read(topic, lines)
+    new = read(topic, add_item(between, HISTORY, text))
+    children = [bare(line) for line in moved[item.own_end - item.start:] if line.strip()]
+    if children:
+        new = read(topic, insert(new.lines, find_made(new, memory_id)[1].end, children))
+    made = find_made(new, memory_id)[0]
+    shown = made.status == "superseded" and made.superseded_by == by.rpartition("^")[2] and made.summary == memory.summary
+    return checked(topic, new, {memory_id}, visible=shown)
+
+
+def _strike(text: str) -> str:
+    """Struck out; a tilde or backslash at an end is escaped: it opens no code fence and eats no mark at the end."""
+    text += re.search(r"\\*$", text)[0]
+    text = "\\" + text if text.startswith("~") else text
+    text = text[:-1] + "\\~" if text.endswith("~") and not text.endswith("\\~") else text
+    return f"~~{text}~~"
+
+
+def _superseded(by: str, on: str | None) -> str:
+    aim = by if "#^" in by else f"#^{by.lstrip('#^')}"
+    return f" superseded by [[{aim}]]" + (f" on {on}" if on else "")
+
+
+def withdraw(topic: Topic, memory_id: str) -> Topic:
+    """Removes the memory's item with its children, and the footnotes that nobody else uses."""
+    writable(topic)
+    memory, item = find(topic, memory_id)
+    new = read(topic, take_out(topic, item)[0])
+    new = read(topic, drop_notes(new, memory_id, memory.metadata["labels"]))
+    return checked(topic, new, {memory_id}, visible=all(m.id != memory_id for m in new.memories))
+
+
+def set_id(topic: Topic, line: int, memory_id: str, *, source_label: str | None = None,
+           source_note: str | None = None) -> Topic:
+    """Adopts the item on `line` (from 1): writes its id at its end, with a footnote if a label is given.
+
+    An item that has this id already only gets the footnote. `source_note` is the footnote's text
+    (`2026-11-29; stated by a person`); without one it is made from the label.
+    """
+    writable(topic)
+    pair = next(((m, i) for m, i in zip(topic.memories, topic.items, strict=True) if m.line == line), None)
+    if pair is None:
+        raise NotFoundError(f"a memory on line {line} of {topic.path}")
+    memory, item = pair
+    adopted = memory.metadata.get("adopted", True)
+    if adopted and memory.id != memory_id:
+        raise ValueError(f"the item on line {line} of {topic.path} is ^{memory.id}")
+    marks = [f"[^{source_label}]"] if source_label and source_label not in memory.metadata["labels"] else []
+    marks += [] if adopted else [f"^{memory_id}"]
+    if not marks:
+        return topic
+    new = read(topic, edit_text(topic, item, lambda raw, masked: append_marks(raw, masked, marks)))
+    if source_label:
+        if source_note is not None:
+            note = notation.read_note(source_note)
+        else:
+            note = stated_note(source_label) if notation.stated(source_label) else Note()
+        shared = any(source_label in known.metadata["labels"] for known in topic.memories)
+        new = read(topic, set_note(new, source_label, memory_id, note, shared=shared))
+    made = find_made(new, memory_id)[0]
+    return checked(topic, new, {memory_id, memory.id}, visible=made.summary == memory.summary and made.kind == memory.kind)
+
+
+def replace_summary(topic: Topic, memory_id: str, new_text: str) -> Topic:
+    """Puts `new_text` (one line) in the place of the item's words; marker, checkbox, footnotes and id stay."""
+    writable(topic)
+    memory, item = find(topic, memory_id)
+    if memory.metadata.get("struck"):
+        raise ValueError(f"^{memory_id} is struck out")
+    parts = notation.read_item(item.text, [d.label for d in topic.definitions])
+    tail = "".join(f" [^{label}]" for label in parts.labels) + (f" ^{parts.id}" if parts.id else "")
+    first = item.text_start == item.start
+
+    def change(raw: str, masked: str) -> str:
+        trailing = raw[len(raw.rstrip(" \t")):]
+        head = head_of(raw) if first and item.kind == "item" else re.match(r"[ \t>]*", raw)[0]
+        return head + notation.write_summary(new_text) + tail + trailing
+
+    new = read(topic, edit_text(topic, item, change))
+    touched = {memory_id} if memory.metadata.get("adopted", True) else {memory_id, *(m.id for m in new.memories)}
+    shown = any(m.summary == notation.fold(new_text) and m.line == memory.line for m in new.memories)
+    return checked(topic, new, touched, visible=shown)
