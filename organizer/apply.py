@@ -76,6 +76,7 @@ class TopicPlan:
 
     path: str
     title: str
+    new: bool = False
     repo: str = ""
     created: str = ""
     terms: tuple[str, ...] = ()
@@ -153,7 +154,7 @@ class Planner:
         """The plan of everything taken so far, topics in the order of their paths."""
         topics = tuple(
             TopicPlan(
-                path, d.place.title, self.repo, min((a.memory.date or "" for a in d.added), default="") or self._today(),
+                path, d.place.title, d.place.new, self.repo, min((a.memory.date or "" for a in d.added), default="") or self._today(),
                 d.place.terms, tuple(d.added), tuple(d.replaced), tuple(d.seen), tuple(d.questions),
             )
             for path, d in sorted(self.drafts.items())
@@ -259,31 +260,28 @@ def _identity(entry: ledger.Entry) -> tuple[str, ...]:
 
 
 def _write_topic(root: Path, config: Config, plan: TopicPlan, own: Mapping[str, Any]) -> dict[str, Any]:
-    """Writes one topic file; returns the front matter that was changed."""
+    """Writes one topic file; returns the front matter to record as the organizer's, whether written now or by a run
+    that was killed before it could record it."""
     from memoryfs.edits.diff import meta_of
     from memoryfs.edits.write import edit_topic
 
-    changed: dict[str, Any] = {}
-    made: list[Topic] = []
+    unrecorded = plan.new and not own
+    known = _blank(plan).meta if unrecorded else own
+    to_record: dict[str, Any] = {}
 
     def edit(topic: Topic) -> Topic:
-        changed.clear()
-        done = _edited(topic, plan)
-        if done is not topic:
-            done, meta = refreshed(done, plan.repo, plan.terms, made[-1].meta if made else own)
-            changed.update(meta)
+        to_record.clear()
+        done, meta = refreshed(_edited(topic, plan), plan.repo, plan.terms, known)
+        to_record.update(meta)
         return done
 
-    def create() -> Topic:
-        made.append(_blank(plan))
-        return made[-1]
-
     # Without a statement to add there is no reason to make a file: a person deleted or renamed it meanwhile.
+    create = (lambda: _blank(plan)) if plan.added else None
     try:
-        done = edit_topic(root, plan.path, edit, config=config, create=create if plan.added else None)
+        done = edit_topic(root, plan.path, edit, config=config, create=create)
     except NotFoundError:
         return {}
-    return {**meta_of(done), **done.meta} if made else changed
+    return {**meta_of(done), **done.meta} if unrecorded else to_record
 
 
 def _blank(plan: TopicPlan) -> Topic:

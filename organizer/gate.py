@@ -18,6 +18,8 @@ from organizer.nouns import Candidate
 
 FILE = Path(__file__).resolve().parent / "data" / "gate.json"
 
+NEAR = 0.5  # log-odds from a bar within which a weak signal may turn the outcome; embedding more would be time for nothing
+
 # Exact values that are worth keeping by themselves: a person cannot guess them and a search will ask for them.
 HARD_VALUES = frozenset({"regex", "sql", "command", "env", "port", "version", "email"})
 
@@ -97,9 +99,10 @@ def by_meaning(texts: Sequence[str], gate: Gate, embedder: Embedder | None) -> l
 
 
 def by_model(scores: Sequence[float], threshold: float) -> list[float]:
-    """Scores of a generator as standardised distances from its calibrated threshold, cut to ±2."""
-    if not scores:
-        return []
+    """A generator's scores as distances from its calibrated threshold in units of their own spread, cut to ±2; zeros
+    where there are too few to tell the spread."""
+    if len(scores) < 8:
+        return [0.0] * len(scores)
     mean = sum(scores) / len(scores)
     spread = math.sqrt(sum((s - mean) ** 2 for s in scores) / len(scores)) or 1.0
     return [max(-2.0, min(2.0, (s - threshold) / spread)) for s in scores]
@@ -111,7 +114,8 @@ def weigh(
     """Candidates with `score` (probability of worth) and `gate` set. `scores` are standardised generator scores by position
     in `found`; positions without one are judged without."""
     logits = [float(c.metadata.get("logit", math.log(max(c.score, 1e-6) / max(1 - c.score, 1e-6)))) for c in found]
-    near = [i for i, logit in enumerate(logits) if -3.0 <= logit <= 3.0]  # beyond, no weak signal turns it
+    bars = [math.log(p / (1 - p)) for p in (gate.keep, gate.detail, gate.inbox)]
+    near = [i for i, logit in enumerate(logits) if any(abs(logit - bar) <= NEAR for bar in bars)]
     for i, extra in zip(near, by_meaning([found[i].summary for i in near], gate, embedder), strict=True):
         logits[i] += extra
     for i, score in (scores or {}).items():

@@ -27,7 +27,7 @@ from organizer import apply, intake, journal, opencode
 from organizer.judges import Judges, open_judges
 from organizer.report import FAILED, RunReport, SessionReport, save
 from organizer.session import organize_session
-from organizer.shelf import Library, done_entry, open_library, pending, read_session, spoken
+from organizer.shelf import Library, done_entry, open_library, pending, read_session, sessions_done, spoken
 
 if TYPE_CHECKING:
     from memoryfs.models.protocols import Embedder, Generator
@@ -204,8 +204,9 @@ def write(root: Path, config: Config, work: journal.Work, entries: Sequence[ledg
         except ChangedMeanwhileError:
             pass  # a person saved the page in this instant: it is theirs
     # A file that could not be written keeps its session open: it is tried again until someone has mended the file.
-    if not problems:
-        ledger.append(root, [done_entry(work, digest)])
+    line = done_entry(work, digest)
+    if not problems and sessions_done([line]).get(work.thread) != sessions_done(entries).get(work.thread):
+        ledger.append(root, [line])
     journal.end(root)
     return problems
 

@@ -32,7 +32,7 @@ _CURRENT = ("active", "conflicted")
 def refreshed(
     topic: Topic, repo: str, names: Sequence[str], own: Mapping[str, Any]
 ) -> tuple[Topic, dict[str, Any]]:
-    """The topic with its front matter refreshed, and the keys that changed with their new values.
+    """The topic with its front matter refreshed, and the values to record as the organizer's own.
 
     `names` are the words that named a new topic, `own` the values that the organizer wrote there last: a key that reads
     otherwise now is a person's, and a topic without any is wholly a person's; both stay as they are.
@@ -52,14 +52,16 @@ def refreshed(
         "source_range": [r.to_dict() for r in merged(r for m in topic.memories for r in m.source_range)],
         "updated_at": max([str(topic.meta.get("updated_at") or ""), *(m.date for m in topic.memories if m.date)]),
     }
-    changed: dict[str, Any] = {}
+    to_record: dict[str, Any] = {}
     for key, value in wanted.items():
-        ours = _plain(own[key]) == _plain(topic.meta.get(key)) if key in own else key not in topic.meta
-        if not value or not ours or _plain(value) == _plain(topic.meta.get(key)):
+        stands = _plain(topic.meta.get(key))
+        ours = _plain(own[key]) == stands if key in own else key not in topic.meta
+        if not value or not (ours or stands == _plain(value)):
             continue
         topic = topic_edit.set_meta(topic, key, value)
-        changed[key] = topic.meta.get(key)
-    return topic, changed
+        if _plain(own.get(key)) != _plain(value):
+            to_record[key] = topic.meta.get(key)
+    return topic, to_record
 
 
 def _plain(value: Any) -> Any:

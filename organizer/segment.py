@@ -139,7 +139,7 @@ def _join(runs: list[tuple[int, int]], tokens: list[int], limits: Limits) -> lis
 
     def fits(i: int, j: int) -> bool:
         return (
-            0 <= i and j < len(runs) and runs[j][1] - runs[i][0] <= limits.most and sizes[i] + sizes[j] <= limits.tokens
+            i >= 0 and j < len(runs) and runs[j][1] - runs[i][0] <= limits.most and sizes[i] + sizes[j] <= limits.tokens
         )
 
     at = 0

@@ -79,6 +79,7 @@ _WAITS = re.compile(
     r"|^\W*(?:any ideas|i wonder|not sure (?:if|why|whether|what))\b",
     re.I,
 )
+_CODE_STEP = re.compile(r"^\W*lines? \d+|^\W*(?:since|now that|given that)\b.{0,200}\bwe (?:need|should|can|have|must)\b", re.I)
 _LINK_ONLY = re.compile(r"^\W*(?:[\w ]{1,20}[:：]\s*)?(?:\[[^\]]*\]\(\S+\)|https?://\S+)\W*$")
 
 
@@ -150,6 +151,8 @@ def completeness(candidate: Candidate, source: Source) -> str | None:
         return "drop: says too little"
     if text.endswith((":", "：", "，", ",")) or re.search(r"\b(?:the|a|an|and|or|of|to|with|that|is)$", text):
         return "drop: a lead-in or a fragment, not a statement"
+    if candidate.by == "rules" and clean(candidate.quote).endswith(("...", "…")):
+        return "drop: broken off"
     if _LINK_ONLY.match(text):
         return "drop: a link without a statement"
     return None
@@ -196,6 +199,8 @@ def inference(candidate: Candidate, source: Source) -> str | None:
         return "drop: says what someone is about to do or does not know"
     if _QUOTED_WHOLE.match(text):
         return "drop: somebody else's words"
+    if not user and _CODE_STEP.search(text):
+        return "drop: a step of code editing"
     if not user and "narration" in shown and not shown & {"cause", "outcome"}:
         return "drop: the assistant's next step"
     if not user and _PROPOSAL.search(text):

@@ -22,7 +22,7 @@ _HANGUL = re.compile(r"[\uac00-\ud7af]{2,10}")
 _PARTICLE = re.compile(
     r"(?:입니다|습니다|합니다|하세요|해주세요|이라서|에서는|으로는|에서|에게|까지|부터|처럼|마다|으로|하고|이나|에는|은|는|이|가|을|를|에|의|로|도|와|과|만|고|며)$"
 )
-_NAMES = re.compile(r"(?<=[a-z,;:)] )(?:(?:Mr|Ms|Mrs|Dr)\.? )?[A-Z][a-z]{2,20}(?: [A-Z][a-z]{2,20}){0,2}\b|\b[A-Z]{2,8}s?\b|\b[A-Z][a-z]+[A-Z]\w*\b")
+_NAMES = re.compile(r"(?<=[a-z,)] )(?:(?:Mr|Ms|Mrs|Dr)\.? )?[A-Z][a-z]{2,20}(?: [A-Z][a-z]{2,20}){0,2}\b|\b[A-Z]{2,8}s?\b|\b[A-Z][a-z]+[A-Z]\w*\b")
 _COMMON = frozenset(
     ["use", "used", "using", "now", "also", "just", "only", "like", "make", "makes", "made", "need", "needs", "want", "wants", "should", "must", "always", "never", "will", "would", "can", "could", "does", "don", "doesn", "didn", "get", "gets", "got", "set", "sets", "one", "two", "first", "last", "new", "old", "when", "where", "which", "while", "since", "because", "instead", "rather", "than", "then", "there", "their", "they", "them", "this", "that", "these", "those", "with", "without", "from", "into", "onto", "over", "under", "about", "after", "before", "again", "any", "all", "both", "each", "every", "some", "more", "most", "other", "same", "such", "very", "still", "already", "yet", "even", "ever", "thing", "things", "way", "ways", "let", "look", "looks", "see", "show", "shows", "say", "says", "said", "run", "runs", "add", "added", "adds", "change", "changed", "fix", "fixed", "update", "updated", "file", "files", "code", "line", "lines", "function", "work", "works", "working", "right", "wrong", "good", "sure", "yes", "not", "nor", "but", "and", "for", "its", "our", "your", "his", "her", "are", "was", "were", "has", "have", "had", "been", "being", "is", "be", "do", "it", "we", "you", "i", "a", "an", "the", "of", "to", "in", "on", "at", "by", "or", "as", "if", "so", "up", "out", "off", "no", "ok", "okay"]
 )
@@ -108,7 +108,8 @@ def query_hints(
         if len(hints) >= limit - 3:
             break
     for match in _NAMES.finditer(text):
-        if len(hints) < limit - 2:
+        folded = normalise(match.group())
+        if len(hints) < limit - 2 and folded not in _COMMON and not is_stopword(folded):
             add(match.group())
     natural = content_words(f"{text} {heading}")
     order = {w: i for i, w in enumerate(natural)}
@@ -124,6 +125,7 @@ def query_hints(
 def topic_key(text: str, words: Counter[str], repo: str) -> str:
     """`repository/subject`: the subject is the statement's own word that its stretch of conversation says most."""
     own = content_words(text)
+    own = [w for w in own if not w.endswith(("ing", "ed", "ly"))] or own
     best = max(own, key=lambda w: (words.get(stem(normalise(w)), 0.0), len(w)), default="")
     return "/".join(p for p in (repo, normalise(best)) if p)
 
