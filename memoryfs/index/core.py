@@ -270,10 +270,12 @@ class Index:
 
     def vectors_ready(self) -> str:
         """"" if vectors can be stored and searched, else why not (said once as a notice by recall)."""
-        if self._extension_state is None:
-            from memoryfs.index import dense
+        from memoryfs.index import dense
 
+        if self._extension_state is None:
             self._extension_state = (self._extension or dense.load_extension)(self.db)
+        if not self._extension_state and self.writable:
+            dense.purge(self.db)
         return self._extension_state
 
     def has_vectors(self) -> bool:

@@ -56,6 +56,21 @@ def load_extension(db: apsw.Connection) -> str:
     return ""
 
 
+def purge(db: apsw.Connection) -> None:
+    """Delete the vectors of documents that are gone; the sync that dropped them need not have had the extension."""
+    if not db.execute("SELECT 1 FROM stale LIMIT 1").fetchall():
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        if has_table(db, "vectors"):
+            db.execute("DELETE FROM vectors WHERE rowid IN (SELECT doc FROM stale)")
+        db.execute("DELETE FROM stale")
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+
+
 def full_fingerprint(embedder: Embedder) -> str:
     return f"{embedder.fingerprint}|{embedder.dim}|{CHUNKING}"
 

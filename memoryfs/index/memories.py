@@ -111,7 +111,7 @@ def _drop_documents(db: apsw.Connection, documents: list[int]) -> None:
     keys = [(doc,) for doc in documents]
     db.executemany("DELETE FROM terms WHERE rowid = ?", keys)
     if keys and has_table(db, "vectors"):
-        db.executemany("DELETE FROM vectors WHERE rowid = ?", keys)
+        db.executemany("INSERT OR IGNORE INTO stale VALUES(?)", keys)
     db.executemany("DELETE FROM memories WHERE doc = ?", keys)
 
 

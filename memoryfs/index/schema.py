@@ -3,7 +3,8 @@
 Tables: `files` (what was read, and its state), `threads` (packed columns of each thread's events and units, byte offsets
 into the thread file among them; see `units`), `memories` (memories, prose blocks and topic headings), `terms` (the one
 FTS5 table; contentless, documents of all kinds; the text itself stays in the files) with two fts5vocab views of its
-postings, and `vectors` (vec0, made when the first vectors are). The text of every document is normalised by
+postings, and `vectors` (vec0, made when the
+first vectors are) with `stale` (documents whose vector is to go as soon as the extension is loaded). The text of every document is normalised by
 `memoryfs.text` before it reaches FTS5, whose tokenizer therefore splits on blanks only.
 """
 
@@ -32,6 +33,7 @@ CREATE TABLE IF NOT EXISTS threads(number INTEGER PRIMARY KEY, name TEXT UNIQUE,
   total_terms INT, embedded INT DEFAULT 0, names TEXT, packed BLOB);
 CREATE TABLE IF NOT EXISTS memories(doc INTEGER PRIMARY KEY, path TEXT, id TEXT, kind TEXT, status TEXT, text TEXT,
   terms INT, at INT, importance REAL, embedded INT DEFAULT 0, data TEXT);
+CREATE TABLE IF NOT EXISTS stale(doc INTEGER PRIMARY KEY);
 CREATE INDEX IF NOT EXISTS memories_path ON memories(path);
 CREATE INDEX IF NOT EXISTS memories_id ON memories(id);
 CREATE VIRTUAL TABLE IF NOT EXISTS terms USING fts5(body, content='', contentless_delete=1,
@@ -138,7 +140,7 @@ def drop_all(db: apsw.Connection) -> None:
                 if name != "vectors":
                     raise
                 drop_without_extension(db, name)
-    for name in ("meta", "files", "threads", "memories"):
+    for name in ("meta", "files", "threads", "memories", "stale"):
         db.execute(f"DROP TABLE IF EXISTS {name}")
 
 
@@ -151,4 +153,4 @@ def drop_without_extension(db: apsw.Connection, name: str) -> None:
         db.execute(f'DROP TABLE IF EXISTS "{shadow}"')
     db.pragma("writable_schema", 1)
     db.execute("DELETE FROM sqlite_schema WHERE name = ?", (name,))
-    db.pragma("writable_schema", 0)
+    db.pragma("writable_schema", "reset")  # and forget the table in this connection too

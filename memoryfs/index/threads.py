@@ -30,7 +30,7 @@ def drop(db: apsw.Connection, name: str) -> None:
     documents = [(number << SHIFT | unit,) for unit in range(units)]
     db.executemany("DELETE FROM terms WHERE rowid = ?", documents)
     if has_table(db, "vectors"):
-        db.executemany("DELETE FROM vectors WHERE rowid = ?", documents)
+        db.executemany("INSERT OR IGNORE INTO stale VALUES(?)", documents)
     db.execute("DELETE FROM threads WHERE number = ?", (number,))
 
 

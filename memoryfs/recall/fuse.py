@@ -16,7 +16,7 @@ WEIGHTS = {
 DENSE = {"dense": 0.5, "dense_near": 0.5, "dense_thread": 0.4}
 QUESTION = -0.3  # a question is seldom its own answer
 TIMED, COUNTED = 0.4, 0.2  # for "when" and "how many"
-TOOL = 0.9  # tool output, beside what was said
+TOOL = 0.85  # tool output, beside what was said
 
 
 def parts(item: Candidate, query: Query, *, dense: bool) -> dict[str, float]:

@@ -81,9 +81,16 @@ def retrieve(
 
 
 def _above(similar: dict[int, float], mean: float) -> dict[int, float]:
-    """Similarity above the store's mean, the best scaled to 1 (RECALL-NOTES: clip at the median)."""
-    top = max((s - mean for s in similar.values()), default=0.0)
-    return {doc: (s - mean) / top for doc, s in similar.items() if s > mean} if top > 0 else {}
+    """Similarity above the store's mean, the best scaled to 1 (RECALL-NOTES: clip at the median).
+
+    Where a filter left nothing above the mean, what is left counts from its own least.
+    """
+    if not similar:
+        return {}
+    top = max(similar.values())
+    if top <= mean:
+        mean = min(similar.values()) - 0.01
+    return {doc: (s - mean) / (top - mean) for doc, s in similar.items() if s > mean}
 
 
 def _fill_dense(index: Index, items: dict[int, Candidate], vector: object, near: dict[int, float], mean: float) -> None:
