@@ -140,7 +140,7 @@ _VERSION = re.compile(
 _IP = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?(?!\w|\.\d)", re.A)
 _IDENTIFIER = re.compile(
     r"(?<![\w-])--?[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:=[^\s`,;)。、]+)?(?![\w])(?<!-)"  # a flag
-    r"|(?<![\w#])(?:[A-Z][A-Z0-9]{1,9}-\d{1,7}|(?:PR|MR|GH|[Ii]ssue)?\s?#\d{1,7})(?!\w)"
+    r"|(?<![\w#])(?:[A-Z][A-Z0-9]{1,9}-\d{1,7}|(?:(?:PR|MR|GH|[Ii]ssue)\s?)?#\d{1,7})(?!\w)"
     r"|(?<![A-Za-z0-9_.])[A-Za-z_$][A-Za-z0-9_]{0,80}(?:(?:\.|::|->)[A-Za-z_][A-Za-z0-9_]{0,80}){1,8}(?:\(\))?(?![A-Za-z0-9_])"
     r"|(?<![A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_]{0,80}\(\)"
     r"|(?<![A-Za-z0-9_])(?:[a-z]+[a-z0-9]*(?:[A-Z][a-z0-9]*)+|(?:[A-Z][a-z0-9]+){2,}[A-Z]*|[A-Z]{2,}[a-z]+[A-Z]\w*"
@@ -169,9 +169,7 @@ def _trim(text: str, start: int, end: int) -> int:
     """`end` without the punctuation that belongs to the sentence rather than to the value."""
     while end > start:
         last = text[end - 1]
-        if last in ".,;:!?*_~'\"`":
-            end -= 1
-        elif last in ")]}" and text.count(last, start, end) > text.count("([{"[")]}".index(last)], start, end):
+        if last in ".,;:!?*_~'\"`" or (last in ")]}" and text.count(last, start, end) > text.count("([{"[")]}".index(last)], start, end)):
             end -= 1
         else:
             break

@@ -207,7 +207,7 @@ def extract(
     `workers` is how many chunks are under way at once (more than one only makes sense for a served model), and `more()` is
     asked before each chunk whether the budget allows another."""
     by_rules = candidates(events, segments, gate, zone=zone)
-    if generator is None or FULL.name not in trusted or not by_rules and not any(readable(e) for e in events):
+    if generator is None or FULL.name not in trusted or (not by_rules and not any(readable(e) for e in events)):
         return Extraction(tuple(by_rules))
     writer: Generator = generator
     pieces = chunks(events, zone=zone, fits=lambda text: writer.count_tokens(text) <= context)

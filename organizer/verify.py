@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from memoryfs.exact import exact_values
 from memoryfs.model import Event
@@ -28,13 +28,18 @@ MAX_SUMMARY = 400  # characters
 MAX_QUOTE = 1200
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Source:
-    """What a candidate is held against: its event, the text of its whole range, and the user's next message after it."""
+    """What a candidate is held against: its event, the other events of its range, the user's next message after it."""
 
     event: Event
-    around: str
+    others: tuple[Event, ...]
     reply: Event | None
+
+    @cached_property
+    def around(self) -> str:
+        """The text of the whole range, the quoted event first."""
+        return "\n".join([self.event.text, *(e.text[:20_000] for e in self.others)])
 
 
 Check = Callable[[Candidate, Source], "str | None"]
@@ -80,6 +85,7 @@ _WAITS = re.compile(
     re.I,
 )
 _CODE_STEP = re.compile(r"^\W*lines? \d+|^\W*(?:since|now that|given that)\b.{0,200}\bwe (?:need|should|can|have|must)\b", re.I)
+_NEXT_STEP = re.compile(r"^\W*(?:(?:now|ok(?:ay)?|first|next|then|so|good|great|perfect)[,.!]? +)*(?:let me|i.ll|i will|i.m going to|i need to)\b", re.I)
 _LINK_ONLY = re.compile(r"^\W*(?:[\w ]{1,20}[:：]\s*)?(?:\[[^\]]*\]\(\S+\)|https?://\S+)\W*$")
 
 
@@ -180,11 +186,11 @@ def relation(candidate: Candidate, source: Source) -> str | None:
 def inference(candidate: Candidate, source: Source) -> str | None:
     """It was said as a fact: no question, hypothesis, plan, offer or quotation, not rejected later, and nothing added."""
     text = clean(candidate.quote)
-    shown = cues(text, candidate.language)
+    shown = cues(text)
     user = candidate.stated_by == "user"
     if INVISIBLE.search(candidate.quote):
         return "drop: hidden characters"
-    never = NEVER & (shown | cues(candidate.summary, candidate.language))
+    never = NEVER & (shown | cues(candidate.summary))
     if never:
         return f"drop: {min(never)}"
     if not readable(source.event) and candidate.stated_by != "tool":
@@ -201,6 +207,8 @@ def inference(candidate: Candidate, source: Source) -> str | None:
         return "drop: somebody else's words"
     if not user and _CODE_STEP.search(text):
         return "drop: a step of code editing"
+    if not user and _NEXT_STEP.match(text):
+        return "drop: the assistant's next step"
     if not user and "narration" in shown and not shown & {"cause", "outcome"}:
         return "drop: the assistant's next step"
     if not user and _PROPOSAL.search(text):
@@ -210,7 +218,7 @@ def inference(candidate: Candidate, source: Source) -> str | None:
     reply = source.reply
     if not user and reply is not None and _DECLINED.match(reply.text) and len(_stems(text) & _stems(reply.text[:600])) >= 2:
         return f"drop: the user answers otherwise in event {reply.index}"
-    own = _stems(candidate.summary)
+    own = frozenset() if candidate.summary == text else _stems(candidate.summary)
     if own and len(own & _stems(source.around)) < SUPPORT * len(own):
         return "quote: the summary says more than the source"
     return None
@@ -219,13 +227,17 @@ def inference(candidate: Candidate, source: Source) -> str | None:
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("completeness", completeness),
     ("inference", inference),
+    ("organisation", organisation),
     ("entity", entity),
     ("object", object_),
     ("place", place),
     ("time", time),
-    ("organisation", organisation),
     ("relation", relation),
 )
+
+
+# What these ask holds by itself where the summary is the quote, word for word.
+OF_WORDS = frozenset({"entity", "object", "place", "time", "organisation"})
 
 
 def check(candidate: Candidate, source: Source) -> Verdict:
@@ -233,7 +245,10 @@ def check(candidate: Candidate, source: Source) -> Verdict:
     where those fail too, the candidate is dropped."""
     corrected, reason, named = candidate, "", ""
     for attempt in range(2):
+        verbatim = corrected.summary == clean(corrected.quote)
         for name, function in CHECKS:
+            if verbatim and name in OF_WORDS:
+                continue
             said = function(corrected, source)
             if said is None:
                 continue
@@ -267,8 +282,7 @@ def sources(events: Sequence[Event]) -> Callable[[Candidate], Source | None]:
         if not candidate.source.start <= candidate.event_index <= candidate.source.end:
             return None
         a, b = by_index.get(candidate.source.start, at), by_index.get(candidate.source.end, at)
-        around = "\n".join([events[at].text, *(e.text[:20_000] for e in events[a:b + 1] if e is not events[at])])
-        return Source(events[at], around, replies[at])
+        return Source(events[at], tuple(e for e in events[a:b + 1] if e is not events[at]), replies[at])
 
     return find
 

@@ -1,6 +1,6 @@
 """In: labelled lines, the transcripts they stand in, our own labelled lines. Out: the gate's weights, and how good they are.
 
-    python tests/benchmarks/train_gate.py --lines LINES.jsonl --transcripts DIR [--embed] [--out organizer/data/gate.json]
+    python tests/benchmarks/train_gate.py --lines LINES.jsonl [MORE.jsonl] --transcripts DIR [--embed] [--out organizer/data/gate.json]
 
 LINES holds objects with `source`, `line`, `role`, `text`, `keep` and optionally `enriched`, `language` (the labels decide; the
 lines are read, never copied). Measured is the AUC of keep / skip in cross-validation by source; the weights written are fitted
@@ -109,7 +109,7 @@ def held_out(x: np.ndarray, y: np.ndarray, prior: np.ndarray, weight: np.ndarray
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--lines", type=Path, required=True)
+    parser.add_argument("--lines", type=Path, required=True, nargs="+", help="the first one is measured on, all are learned from")
     parser.add_argument("--transcripts", type=Path, required=True)
     parser.add_argument("--own", type=Path, default=OWN)
     parser.add_argument("--embed", action="store_true", help="train the embedding classifier too (needs the e5 extra)")
@@ -117,8 +117,9 @@ def main() -> int:
     parser.add_argument("--l2", type=float, default=4.0)
     args = parser.parse_args()
 
-    dev, own = read(args.lines), read(args.own)
+    dev, own = [line for path in args.lines for line in read(path)], read(args.own)
     rows, known = in_place(dev, args.transcripts)
+    measured = np.arange(len(dev) + len(own)) < len(read(args.lines[0]))
     rows += [features(clean(line["text"]), line["role"], UNKNOWN) for line in own]
     lines = dev + own
     mine = np.array([i >= len(dev) for i in range(len(lines))])
@@ -129,15 +130,15 @@ def main() -> int:
     x = matrix(rows, names)
     prior = np.full(len(names), args.l2)
     prior[names.index("bias")] = 0.01
-    weight = np.where(mine, 0.5, 1.0)
+    weight = np.where(measured, 1.0, 0.5)
     print(f"{len(dev)} lines ({known} found in their place), {len(own)} own, {len(names)} features")
     score = held_out(x, y, prior, weight, group)
-    report = {"lines": len(lines), "auc_by_source": round(auc(score[~mine], y[~mine]), 3)}
-    plain = ~mine & ~enriched
-    print(f"AUC by source: all {auc(score[~mine], y[~mine]):.3f}, without picked lines {auc(score[plain], y[plain]):.3f}; own lines:",
+    report = {"lines": len(lines), "auc_by_source": round(auc(score[measured], y[measured]), 3)}
+    plain = measured & ~enriched
+    print(f"AUC by source: all {auc(score[measured], y[measured]):.3f}, without picked lines {auc(score[plain], y[plain]):.3f}; own lines:",
           *(f"{g[4:]} {auc(score[group == g], y[group == g]):.3f}" for g in sorted(set(group[mine]))))
     bare = matrix([features(clean(line["text"]), line["role"], UNKNOWN) for line in lines], sorted({*names}))
-    print(f"AUC without context: {auc(held_out(bare, y, prior, weight, group)[~mine], y[~mine]):.3f}")
+    print(f"AUC without context: {auc(held_out(bare, y, prior, weight, group)[measured], y[measured]):.3f}")
 
     embedding = None
     if args.embed:
@@ -152,10 +153,10 @@ def main() -> int:
         wide = np.hstack([np.ones((len(lines), 1)), (y * 0 + np.array([line["role"] == "user" for line in lines]))[:, None], vectors])
         pull = np.concatenate([[0.01, 1.0], np.ones(vectors.shape[1])])
         second = held_out(wide, y, pull, weight, group)
-        print(f"AUC of the embedding classifier: {auc(second[~mine], y[~mine]):.3f}")
-        share = max((s / 20 for s in range(0, 13)), key=lambda s: (round(auc((score + s * second)[~mine], y[~mine]), 3), -s))
-        print(f"together, share {share:.2f}: {auc((score + share * second)[~mine], y[~mine]):.3f}")
-        report["auc_with_embedding"] = round(auc((score + share * second)[~mine], y[~mine]), 3)
+        print(f"AUC of the embedding classifier: {auc(second[measured], y[measured]):.3f}")
+        share = max((s / 20 for s in range(0, 13)), key=lambda s: (round(auc((score + s * second)[measured], y[measured]), 3), -s))
+        print(f"together, share {share:.2f}: {auc((score + share * second)[measured], y[measured]):.3f}")
+        report["auc_with_embedding"] = round(auc((score + share * second)[measured], y[measured]), 3)
         beta = fit(wide, y, pull, weight)
         if share:
             embedding = {"fingerprint": embedder.fingerprint, "share": share, "bias": round(float(beta[0]), 4),

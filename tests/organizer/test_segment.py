@@ -1,6 +1,6 @@
 """segment: every event in exactly one segment, order kept, limits held."""
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from memoryfs.model import Event
 from organizer.segment import Limits, changes_topic, segment
 
-START = datetime(2026, 5, 12, 9, 0, tzinfo=timezone.utc)
+START = datetime(2026, 5, 12, 9, 0, tzinfo=UTC)
 
 
 def event(index, *, role="assistant", kind="message", text="words " * 10, minutes=None):

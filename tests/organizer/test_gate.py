@@ -1,0 +1,102 @@
+"""The write gate: readable weights, thresholds, further signals only where they fit, verdicts that move it a little."""
+
+import json
+
+import pytest
+
+from memoryfs.exact import exact_values
+from memoryfs.model import SourceRange
+from memoryfs.models.fakes import HashEmbedder, ScriptedGenerator
+from organizer import gate as gates
+from organizer.gate import Direction, Gate, by_model, explain, learn, load, outcome, weigh, worth
+from organizer.nouns import Candidate
+from organizer.prompts import KEEP, LINES, keep_examples
+from organizer.rules.features import features
+from organizer.scoring import model_scores
+
+SIMPLE = Gate({"bias": -1.0, "decision": 2.0}, keep=0.6, inbox=0.3, detail=0.5, generator=0.5)
+
+
+def candidate(logit, text="The fee starts on day 8.", **more):
+    return Candidate("fact", text, "", text, 0, SourceRange("2026-05-12-aaaaaa", 0, 0), metadata={"logit": logit}, **more)
+
+
+def test_shipped_weights_are_named_features_and_tell_own_lines_apart():
+    gate = load()
+    rows = [json.loads(line) for line in LINES.read_text(encoding="utf-8").splitlines()]
+    assert len(rows) >= 40 and {r["language"] for r in rows} == {"en", "ja", "ko", "zh"}
+    known = {name for r in rows for name in features(r["text"], r["role"])}
+    assert {"bias", "narration", "decision:user", "question"} <= known & set(gate.weights)
+    for language in ("en", "ja", "ko", "zh"):
+        yes = [worth(features(r["text"], r["role"]), gate) for r in rows if r["language"] == language and r["keep"]]
+        no = [worth(features(r["text"], r["role"]), gate) for r in rows if r["language"] == language and not r["keep"]]
+        assert sum(a > b for a in yes for b in no) > 0.9 * len(yes) * len(no)
+
+
+def test_a_persons_statement_outranks_the_same_by_the_assistant():
+    text = "Late fees must always start on day 8."
+    gate = load()
+    assert worth(features(text, "user"), gate) > worth(features(text, "assistant"), gate)
+
+
+def test_thresholds_and_the_lower_bar_for_hard_values():
+    plain, hard = candidate(0.0), candidate(0.0, values=tuple(exact_values("use port 5433")))
+    assert outcome(plain, 0.7, SIMPLE) == "keep"
+    assert [outcome(plain, p, SIMPLE) for p in (0.55, 0.3, 0.29)] == ["inbox", "inbox", "drop"]
+    assert outcome(hard, 0.55, SIMPLE) == "keep"
+
+
+def test_weigh_sets_score_and_gate_and_takes_scores_of_a_model():
+    found = [candidate(2.0), candidate(0.0), candidate(-2.0)]
+    assert [c.gate for c in weigh(found, SIMPLE)] == ["keep", "inbox", "drop"]
+    assert [c.gate for c in weigh(found, SIMPLE, scores={1: 2.0})] == ["keep", "keep", "drop"]
+
+
+def test_embedding_speaks_only_for_the_model_it_was_trained_for():
+    embedder = HashEmbedder(8)
+    direction = Direction(embedder.fingerprint, 5.0, (0.0,) * 8, 1.0)
+    gate = Gate(SIMPLE.weights, 0.6, 0.3, 0.5, direction=direction)
+    assert weigh([candidate(0.0)], gate, embedder=embedder)[0].gate == "keep"
+    assert weigh([candidate(0.0)], gate, embedder=HashEmbedder(8, salt="other"))[0].gate == "inbox"
+    assert weigh([candidate(0.0)], gate)[0].gate == "inbox"
+
+
+def test_generator_scores_only_candidates_near_a_bar_in_one_batch():
+    generator = ScriptedGenerator(lambda item: 3.0 if "yes" in item else -3.0)
+    near = [candidate(0.3, f"The fee of class {i} is {'yes' if i % 2 else 'no'}.") for i in range(10)]
+    scores = model_scores([candidate(6.0), *near, candidate(-6.0)], SIMPLE, generator, 0.0)
+    assert sorted(scores) == list(range(1, 11))
+    assert {i for i, s in scores.items() if s > 0} == {2, 4, 6, 8, 10}
+    assert len(generator.scored) == 10 and all(item.endswith("Keep:") for _, item in generator.scored)
+    assert {prefix for prefix, _ in generator.scored} == {KEEP.prefix}
+    assert model_scores(near, Gate({}, generator=0.0), generator, 0.0) == {}
+
+
+def test_few_scores_tell_nothing_and_many_are_cut():
+    assert by_model([1.0, 2.0], 0.0) == [0.0, 0.0] and by_model([], 0.0) == []
+    assert max(by_model([100.0, *[0.0] * 20], 0.0)) == 2.0
+
+
+def test_calibration_lines_are_not_in_the_prompt():
+    assert not {e.text for e in keep_examples()} & set(KEEP.prefix.split("\n"))
+
+
+def test_explain_names_what_moved_it():
+    assert explain({"bias": 1.0, "decision": 1.0, "unknown": 1.0}, SIMPLE) == [("decision", 2.0)]
+
+
+def test_verdicts_move_the_gate_toward_the_person_and_few_move_it_little():
+    row = {"bias": 1.0, "status": 1.0}
+    before = worth(row, SIMPLE)
+    few = worth(row, learn(SIMPLE, [(row, True)]))
+    many = worth(row, learn(SIMPLE, [(row, True)] * 40))
+    assert before < few < many and few - before < 1.0 and gates.Gate.probability(many) > 0.6
+    assert learn(SIMPLE, []) is SIMPLE
+    mixed = worth(row, learn(SIMPLE, [(row, True), (row, False)] * 20))
+    assert abs(gates.Gate.probability(mixed) - 0.5) < 0.15
+
+
+def test_a_broken_weights_file_says_so(tmp_path):
+    (tmp_path / "gate.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(KeyError):
+        load(tmp_path / "gate.json")
