@@ -99,7 +99,7 @@ _BROKEN = _Broken()
 
 
 def _load(block: str, path: str, first_line: int, problems: list[Problem]) -> Any:
-    """The block's value, `{}` for an empty one, or `_BROKEN`; trouble goes to `problems`. Lines count from `first_line`."""
+    """The block's value, `{}` for an empty one, or `_BROKEN`; trouble goes to `problems`, counted from `first_line`."""
     import yaml
 
     if len(block) > MAX_BLOCK:

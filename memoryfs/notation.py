@@ -61,7 +61,7 @@ def stated(label: str) -> tuple[str, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class ItemText:
-    """The parts of an item's own text. `struck`: all of it is struck out. `checkbox` is the character in `[ ]`, or ""."""
+    """The parts of an item's own text. `struck`: all of it is struck out. `checkbox`: the character in `[ ]`, or ""."""
 
     summary: str
     id: str = ""
@@ -242,7 +242,8 @@ _ACTIVE = re.compile(r"[`*\[\]<>&\\~|$%=#{}^\u202a-\u202e\u2066-\u2069]|(?<![^\W
 
 def write_note(note: Note) -> str:
     """One line: `2026-05-12; hints: a, b; "quote"; m-90aa17: hints: c; "another quote"`."""
-    parts = [part for part in (note.date, note.thread and f"thread {note.thread}", note.text and fold(note.text)) if part]
+    thread = note.thread and f"thread {note.thread}"
+    parts = [part for part in (note.date, thread, note.text and fold(note.text)) if part]
     parts += _evidence(note.hints, note.quote)
     for id, hints, quote in note.others:
         own = _evidence(hints, quote)

@@ -115,7 +115,7 @@ def test_rt_06_an_editor_that_renames_in_that_moment_wins(tmp_path, monkeypatch)
 def test_rt_06_an_editor_that_has_the_file_open_is_waited_for(tmp_path, monkeypatch):
     path = tmp_path / "a.md"
     path.write_bytes(b"old\n")
-    editor = open(path, "ab", buffering=0)  # noqa: SIM115: opened before our swap, written after it
+    editor = open(path, "ab", buffering=0)  # noqa: SIM115 opened before our swap, written after it
     if not open_for_writing(path):
         pytest.skip("no file leases here")
     looked = []

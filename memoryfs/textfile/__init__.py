@@ -1,4 +1,4 @@
-"""In: paths, bytes and names. Out: whole files, locks, and safe names: all that touches a store's files goes through here."""
+"""In: paths, bytes and names. Out: whole files, locks, safe names: whatever touches a store's files goes through here."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def digest_of(data: bytes) -> str:
 
 
 def read_file(path: str | os.PathLike[str]) -> FileText:
-    """The whole file. FileNotFoundError, PermissionError … pass through; a FIFO or device is refused, never waited for."""
+    """The whole file. FileNotFoundError, PermissionError … pass through; a FIFO or device is refused, not waited for."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(descriptor, "rb", buffering=0) as file:
         mode = os.fstat(descriptor).st_mode

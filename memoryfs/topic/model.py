@@ -1,4 +1,4 @@
-"""In: what was read from a topic file. Out: its nouns: `Topic`, `Section`, `Review`, `Definition`, and small readers of values."""
+"""In: what was read from a topic file. Out: its nouns: `Topic`, `Section`, `Review`, `Definition`; readers of values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Review:
-    """One item under *Needs review*; `line` counts from 1; `memory_ids` are those it points to, in this file or others."""
+    """One item under *Needs review*; `line` counts from 1; `memory_ids` are those it points to, here or elsewhere."""
 
     id: str
     text: str

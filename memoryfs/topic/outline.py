@@ -56,8 +56,8 @@ class FootNote:
 
 @dataclass(frozen=True)
 class Outline:
-    """`blocks` are the line ranges of top-level blocks, lists cut into their items, without footnotes; `code` those of code;
-    `open_fence` is the line of a code fence that is never closed, so that the rest of the file is code."""
+    """`blocks` are the line ranges of top-level blocks, lists cut into their items, without footnotes; `code` those
+    of code; `open_fence` is the line of a code fence that is never closed, so that the rest of the file is code."""
 
     headings: tuple[Heading, ...]
     items: tuple[Item, ...]

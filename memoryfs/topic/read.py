@@ -178,8 +178,8 @@ class _Reader:
         if parts.id.startswith("m-"):
             name = parts.id
             if name in self.seen:
-                self.problems.append(Problem(self.path, f"the id ^{name} stands twice (lines {self.seen[name]} and {line})",
-                                             "Remove one of them; a copied item gets an id of its own.", line))
+                twice = f"the id ^{name} stands twice (lines {self.seen[name]} and {line})"
+                self.problems.append(Problem(self.path, twice, "Remove one of them; a copied item gets its own id.", line))
             self.seen.setdefault(name, line)
         else:
             count = self.guessed[parts.summary] = self.guessed.get(parts.summary, 0) + 1
@@ -188,7 +188,8 @@ class _Reader:
         if parts.other_ids:
             metadata["other_ids"] = parts.other_ids
         if item.children:
-            metadata["children"] = tuple(notation.read_item(_clean(child), self.notes).summary for child in item.children)
+            children = (notation.read_item(_clean(child), self.notes) for child in item.children)
+            metadata["children"] = tuple(child.summary for child in children)
         if item.kind != "item":
             metadata["block"] = item.kind
         if parts.struck:

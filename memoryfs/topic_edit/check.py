@@ -1,4 +1,4 @@
-"""In: a topic before and after an edit. Out: the new one, if nothing but the edit happened; else UnwritableFileError."""
+"""In: a topic before and after an edit. Out: the new one, if only the edit happened; else UnwritableFileError."""
 
 from __future__ import annotations
 
@@ -62,8 +62,9 @@ def checked(old: Topic, new: Topic, touched: set[str], *, visible: bool, meta: b
 
 def _why(topic: Topic, otherwise: str) -> str:
     """The first trouble of the text that the edit made, with its line."""
+    fence = topic.shape.open_fence
     trouble = [p for p in topic.problems if p.severity == "error"] or [
-        p for p in topic.problems if topic.shape.open_fence is not None and p.line == topic.shape.open_fence + 1]
+        p for p in topic.problems if not topic.writable or (fence is not None and p.line == fence + 1)]
     return f"line {trouble[0].line}: {trouble[0].message}" if trouble else otherwise
 
 

@@ -24,7 +24,7 @@ def bare(line: str) -> str:
 
 
 def line_end(lines: Sequence[str], at: int) -> str:
-    """The line end to use at `at`: that of the line before, else of the nearest after it, else of the first that has one."""
+    """The line end to use at `at`: of the line before, else of the nearest after it, else of the first that has one."""
     before = [lines[at - 1]] if 0 < at <= len(lines) else []
     for line in (*before, *lines[at:], *lines):
         if len(bare(line)) < len(line):
@@ -147,7 +147,7 @@ def _write_note(lines: list[str], start: int, end: int, label: str, note: Note) 
 
 
 def drop_notes(topic: Topic, owner: str, labels: Sequence[str]) -> list[str]:
-    """The lines without the footnotes of `labels` that no memory uses any more, and without what they said of `owner`."""
+    """The lines without the footnotes of `labels` that nothing uses any more, and without what they said of `owner`."""
     lines = list(topic.lines)
     used = {label: [m.id for m in topic.memories if label in m.metadata["labels"]] for label in labels}
     inside = {n for d in topic.definitions for n in range(d.start, d.end)}
@@ -183,7 +183,7 @@ def edit_text(topic: Topic, item: Item, change: Callable[[str, str], str]) -> li
 
 
 def append_marks(raw: str, masked: str, marks: Sequence[str]) -> str:
-    """The paragraph with `marks` after its text: before its id if it has one, else at its end, before trailing blanks."""
+    """The paragraph with `marks` after its text: before its id if it has one, else at its end before trailing blanks."""
     ids = list(notation.ANY_ID.finditer(masked))
     text = " ".join(marks)
     if ids:

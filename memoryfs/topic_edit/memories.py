@@ -1,4 +1,4 @@
-"""In: a topic and a memory. Out: the topic with the memory added, superseded, withdrawn, moved, adopted or reworded."""
+"""In: a topic and a memory. Out: the topic with it added, superseded, withdrawn, moved, adopted or reworded."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def transfer(source: Topic, target: Topic, memory_id: str) -> tuple[Topic, Topic
 
 
 def supersede(topic: Topic, memory_id: str, *, by: str, on: str) -> Topic:
-    """Moves the memory to *History*: struck out, with a pointer to `by` (`m-…` or `projects/x#^m-…`) and the date `on`."""
+    """Moves the memory to *History*: struck out, with a pointer to `by` (`m-…`, `projects/x#^m-…`) and the date `on`."""
     writable(topic)
     memory, item = find(topic, memory_id)
     if section_role(item.trail) == HISTORY and memory.status == "superseded":
@@ -100,7 +100,8 @@ def supersede(topic: Topic, memory_id: str, *, by: str, on: str) -> Topic:
     lines, moved = take_out(topic, item)
     parts = notation.read_item(item.text, [d.label for d in topic.definitions])
     box = f"[{parts.checkbox}] " if parts.checkbox else ""
-    raw = notation.write_summary(parts.summary) if parts.struck or "~~" in item.text else notation.raw_text(item.text, parts)
+    marked = parts.struck or "~~" in item.text
+    raw = notation.write_summary(parts.summary) if marked else notation.raw_text(item.text, parts)
     marks = "".join(f" [^{label}]" for label in parts.labels)
     text = f"{box}{_strike(raw)}{_superseded(by, on)}{marks} ^{memory_id}"
     between = read(topic, lines)
@@ -109,7 +110,7 @@ def supersede(topic: Topic, memory_id: str, *, by: str, on: str) -> Topic:
     if children:
         new = read(topic, insert(new.lines, find_made(new, memory_id)[1].end, children))
     made = find_made(new, memory_id)[0]
-    shown = made.status == "superseded" and made.superseded_by == by.rpartition("^")[2] and made.summary == memory.summary
+    shown = ("superseded", by.rpartition("^")[2], memory.summary) == (made.status, made.superseded_by, made.summary)
     return checked(topic, new, {memory_id}, visible=shown)
 
 
@@ -163,7 +164,8 @@ def set_id(topic: Topic, line: int, memory_id: str, *, source_label: str | None 
         shared = any(source_label in known.metadata["labels"] for known in topic.memories)
         new = read(topic, set_note(new, source_label, memory_id, note, shared=shared))
     made = find_made(new, memory_id)[0]
-    return checked(topic, new, {memory_id, memory.id}, visible=made.summary == memory.summary and made.kind == memory.kind)
+    shown = (made.summary, made.kind) == (memory.summary, memory.kind)
+    return checked(topic, new, {memory_id, memory.id}, visible=shown)
 
 
 def replace_summary(topic: Topic, memory_id: str, new_text: str) -> Topic:

@@ -1,4 +1,4 @@
-"""In: a topic and what is not a memory's words: a new file, boxes, reviews, front matter. Out: the topic with that changed."""
+"""In: a topic and what is no memory: a new file, boxes, reviews, front matter. Out: the topic with that changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memoryfs.topic_edit.lines import add_item, bare, head_of, take_out
 
 def new_topic(path: str, *, title: str, summary: str = "", tags: Iterable[str] = (), query_hints: Iterable[str] = (),
               retrieve_when: str = "", created_at: str) -> Topic:
-    """A new topic file with front matter and a heading; `created_at` is an ISO 8601 date. Title and summary are one line."""
+    """A new topic file with front matter and a heading; `created_at` is an ISO 8601 date. Title and summary: one line."""
     title = notation.fold(title) or PurePosixPath(path).stem
     heading = re.sub(r"(?:(?<=\s)|^)(#+)$", r"\\\1", notation.write_summary(title))
     values: dict[str, Any] = {"title": title, "status": "active"}
@@ -77,10 +77,10 @@ def add_review(topic: Topic, text: str, review_id: str, memory_ids: Sequence[str
 
 
 def remove_review(topic: Topic, review_id: str) -> Topic:
-    """Removes the *Needs review* item."""
+    """Removes the *Needs review* item; of several with one id, the first."""
     writable(topic)
     new = read(topic, take_out(topic, find_review(topic, review_id))[0])
-    return checked(topic, new, {review_id}, visible=all(review.id != review_id for review in new.reviews))
+    return checked(topic, new, {review_id}, visible=len(new.reviews) == len(topic.reviews) - 1)
 
 
 def set_meta(topic: Topic, key: str, value: Any) -> Topic:

@@ -47,7 +47,7 @@ def note_for(topic: Topic, source: SourceRange, date: str | None, hints: Sequenc
 
 def add_source(topic: Topic, memory_id: str, source: SourceRange, *, date: str | None, hints: Iterable[str] = (),
                quote: str = "") -> Topic:
-    """Reinforces a memory: one more footnote on its item, or more in the one that has this range. `date` is ISO 8601."""
+    """Reinforces a memory: one more footnote on its item, or more in the one it has for this range; ISO 8601 `date`."""
     return _cite(topic, memory_id, source.label, note_for(topic, source, date, tuple(hints), quote))
 
 

@@ -46,7 +46,8 @@ def scalar(value: Any, style: str | None = None, *, date: bool = False) -> str:
     if isinstance(value, datetime.date):
         return value.isoformat()
     text = str(value)
-    if style is None and ((date and _DATE.match(text)) or _THREAD.match(text) or (_PLAIN.match(text) and text.casefold() not in _WORDS)):
+    word = _PLAIN.match(text) and text.casefold() not in _WORDS
+    if style is None and (word or _THREAD.match(text) or (date and _DATE.match(text))):
         return text
     printable = text.isprintable() or all(c.isprintable() or c in "\u3000\u200d\u200c\ufe0f" for c in text)
     if (style != '"' and printable and "\\" not in text) or ("\\" in text and printable and '"' in text):
