@@ -83,7 +83,8 @@ def _short_title(text: str) -> str:
     for sentence in _SENTENCE_END.split(text.strip()):
         said = _FILLER.sub("", _plain(sentence)).strip(" ,:;-")
         if len(said) >= 8 or (said and not said.isascii()):
-            said = said[:1].upper() + said[1:]
+            if said.split()[0].isalpha():  # not an identifier or a path, whose case matters
+                said = said[:1].upper() + said[1:]
             return _cut_at_word(said.rstrip(".,;:"), TITLE)
     return one_line(_plain(text), TITLE)
 

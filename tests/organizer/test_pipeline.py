@@ -293,3 +293,77 @@ def test_two_stores_organized_alike_hold_the_same_bytes(tmp_path: Path, judges: 
         (tmp_path / name).mkdir()
         run(tmp_path / name, paths=[tmp_path / "t"], config=Config(), now=NOW, judges=judges)
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_a_branch_of_a_session_is_read_only_where_it_differs(
+    store: Path, tmp_path: Path, organize: Organize_, judges: LineJudges
+) -> None:
+    path = transcript(tmp_path / "a.jsonl", "session-a", "2026-05-12", FIRST)
+    organize(path)
+    judges.seen.clear()
+    other = [FIRST[0], FIRST[1], ("user", "FACT: The bell rings at eight."), ("assistant", "Noted.")]
+    transcript(path, "session-a", "2026-05-12", other)
+    report = organize(path)
+    assert [s.thread[-2:] for s in report.sessions] == ["~2"]
+    assert [index for _, index in judges.seen] == [2, 3]
+    assert report.counts() == {"add": 1}
+
+
+def test_a_resumed_session_that_repeats_its_history_only_reinforces(
+    store: Path, tmp_path: Path, organize: Organize_
+) -> None:
+    organize(transcript(tmp_path / "a.jsonl", "session-a", "2026-05-12", FIRST))
+    report = organize(transcript(tmp_path / "b.jsonl", "session-b", "2026-05-12", [*FIRST, ("user", "FACT: The bell rings at eight.")]))
+    assert report.counts().get("add") == 1 and set(report.counts()) <= {"add", "reinforce", "ignore"}
+    assert topics(store).count("- The cookie lives 7 days.") == 1
+
+
+def test_org_11_a_huge_tool_result_does_not_stop_a_session(store: Path, tmp_path: Path, organize: Organize_) -> None:
+    path = transcript(tmp_path / "a.jsonl", "session-a", "2026-05-12", FIRST)
+    big = {"type": "user", "sessionId": "session-a", "timestamp": "2026-05-12T10:00:00Z", "uuid": "big", "cwd": "/work/school",
+           "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": "line\n" * 400_000}]}}
+    with path.open("a") as file:
+        file.write(json.dumps(big) + "\n")
+    report = organize(path)
+    assert report.exit_code == EXIT_DONE and report.counts()["add"] == 5
+    thread = next((store / "threads").rglob("*.jsonl"))
+    assert thread.stat().st_size > 2_000_000  # the thread keeps all of it
+
+
+def test_org_02_a_second_run_makes_no_model_call(store: Path, tmp_path: Path) -> None:
+    from memoryfs.models.fakes import ScriptedGenerator
+    from organizer.pipeline import run
+
+    path = transcript(tmp_path / "a.jsonl", "session-a", "2026-05-12", FIRST)
+    run(store, paths=[path], config=Config(), now=NOW, generator=ScriptedGenerator(scores={}))
+    generator = ScriptedGenerator(scores={})
+    run(store, paths=[path], config=Config(), now=NOW, generator=generator)
+    assert generator.scored == [] and generator.prompts == []
+
+
+def test_con_01_a_person_can_remember_while_a_run_goes_on(
+    store: Path, tmp_path: Path, organize: Organize_, judges: LineJudges, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No lock or transaction that a writer or reader needs is held while a session is judged."""
+    from memoryfs.store import MemoryStore
+
+    weigh = judges.weigh
+
+    def slow(found: Any) -> Any:
+        MemoryStore.open(store).remember("The gym is closed in August.", topic="notes/gym.md")
+        assert MemoryStore.open(store).recall("gym closed").memories
+        return weigh(found)
+
+    monkeypatch.setattr(judges, "weigh", slow)
+    assert organize(transcript(tmp_path / "a.jsonl", "session-a", "2026-05-12", FIRST)).exit_code == EXIT_DONE
+    assert "The gym is closed in August." in topics(store) and "The cookie lives 7 days." in topics(store)
+
+
+def test_org_12_repeated_chatter_does_not_grow_the_store(store: Path, tmp_path: Path, organize: Organize_) -> None:
+    folder = tmp_path / "t"
+    for number in range(24):
+        day = f"2026-05-{number + 1:02d}"
+        transcript(folder / f"{number}.jsonl", f"session-{number}", day, [("assistant", "FACT: The build uses pnpm in CI."), ("user", "ok")])
+    organize(folder)
+    assert topics(store).count("- The build uses pnpm in CI.") == 1
+    assert max(p.stat().st_size for p in (store / "projects").rglob("*.md")) < 8192
