@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from memoryfs import config as settings
 from memoryfs.index import schema
 from memoryfs.index.lexical import Lexicon
+from memoryfs.index.scan import Known
 from memoryfs.index.sources import Sources
 from memoryfs.index.units import ThreadMap
 from memoryfs.model import Problem
@@ -66,6 +67,8 @@ class Index:
         self._numbers: dict[str, int] | None = None
         self._data_version = -1
         self._totals: tuple[int, int, int] | None = None
+        self._known: dict[str, Known] | None = None
+        self._known_at = (-1, -1)
         self._inode: tuple[int, int] | None = None
         self.writable = True
         self.db: apsw.Connection = self._open()
@@ -151,6 +154,7 @@ class Index:
         self._threads.clear()
         self._numbers = None
         self._totals = None
+        self._known = None
         self.lexicon.forget()
         self.sources.forget()
 
@@ -207,15 +211,16 @@ class Index:
 
     # -- synchronising --------------------------------------------------------------------------------------------
 
-    def sync(self, *, now: datetime | None = None) -> SyncReport:
+    def sync(self, *, now: datetime | None = None, seconds: float | None = None) -> SyncReport:
         """One pass over the store's files: what changed is read again. Milliseconds when nothing changed.
 
+        With `seconds` it takes topics first, and starts on no further file after that time; the next pass goes on.
         Raises NewerSchemaError. A file that cannot be read costs only itself and is tried again next time.
         """
         from memoryfs.index.sync import run
 
         self.fresh()
-        report = self.guarded(lambda: run(self))
+        report = self.guarded(lambda: run(self, seconds=seconds))
         if report.added or report.changed or report.removed:
             self._forget()
         return replace(report, notices=self.take_notices())
@@ -227,6 +232,14 @@ class Index:
             schema.create(self.db, anew=True)
             self._forget()
         return self.sync()
+
+    def known_files(self) -> dict[str, Known]:
+        """What the index knows of each file, by path; read once until something is written."""
+        version, changes = self.db.pragma("data_version"), self.db.total_changes()
+        if self._known is None or self._known_at != (version, changes):
+            self._known = {row[0]: Known._make(row) for row in self.db.execute("SELECT * FROM files")}
+            self._known_at = (version, changes)
+        return self._known
 
     # -- reading --------------------------------------------------------------------------------------------------
 

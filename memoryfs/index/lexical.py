@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import apsw
 
-POSTINGS_BUDGET = 10_000  # rows one query reads at most, about 3 ms; commoner terms are left out (see `choose`)
+POSTINGS_BUDGET = 7_000  # rows one query reads at most, about 2 ms; commoner terms are left out (see `choose`)
 PREFIX_TERMS = 12
 PREFIX_WEIGHT = 0.35
 

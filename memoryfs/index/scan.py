@@ -7,10 +7,11 @@ old) when it was read; anything else is decided by its MD5, as git does for "rac
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import md5
 from pathlib import Path
+from typing import NamedTuple
 
 from memoryfs import files
 from memoryfs.config import Config
@@ -20,9 +21,8 @@ from memoryfs.thread import ARCHIVE, FOLDER, is_thread_name
 RACY_NS = 2_000_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A file as the walk found it; `kind` is topic or thread, times are nanoseconds."""
+class Seen(NamedTuple):
+    """A file as the walk found it; `kind` is topic or thread, times are nanoseconds. (A tuple: thousands are made a pass.)"""
 
     path: str
     kind: str
@@ -31,8 +31,7 @@ class Seen:
     ctime_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """A file as the index last read it; `done` counts the bytes of a thread file that are indexed."""
 
     path: str
@@ -45,12 +44,13 @@ class Known:
     done: int
     error: str
 
-    def settled(self, seen: Seen) -> bool:
-        return (
-            not self.error.startswith("!")
-            and (self.size, self.mtime_ns, self.ctime_ns) == (seen.size, seen.mtime_ns, seen.ctime_ns)
-            and max(seen.mtime_ns, seen.ctime_ns) < self.synced_ns - RACY_NS
-        )
+
+def settled(seen: Seen, known: Known | None) -> bool:
+    """Whether the file need not be looked at again."""
+    return (
+        known is not None and seen[:5] == known[:5] and max(seen.mtime_ns, seen.ctime_ns) < known.synced_ns - RACY_NS
+        and not known.error.startswith("!")
+    )
 
 
 def walk(root: Path, config: Config) -> tuple[dict[str, Seen], tuple[Problem, ...]]:
@@ -59,13 +59,10 @@ def walk(root: Path, config: Config) -> tuple[dict[str, Seen], tuple[Problem, ..
     out = {f.path: Seen(f.path, "topic", f.size, f.mtime_ns, f.ctime_ns) for f in found.files}
     names: set[str] = set()
     for base in (FOLDER, ARCHIVE):
-        for path, entry in _thread_files(os.path.join(root, base), base, 0):
-            name = thread_of(path)
-            if name in names:
-                continue
-            status = entry.stat()
-            names.add(name)
-            out[path] = Seen(path, "thread", status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        for name, file in _thread_files(os.path.join(root, base), base, 0):
+            if name not in names:
+                names.add(name)
+                out[file.path] = file
     return out, found.problems
 
 
@@ -74,22 +71,24 @@ def thread_of(path: str) -> str:
     return path.rpartition("/")[2].removesuffix(".zst").removesuffix(".jsonl")
 
 
-def _thread_files(folder: str, relative: str, depth: int) -> Iterator[tuple[str, os.DirEntry[str]]]:
+def _thread_files(folder: str, relative: str, depth: int) -> Iterator[tuple[str, Seen]]:
     try:
         with os.scandir(folder) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
+            for entry in found:
+                name = entry.name
+                if name.endswith((".jsonl", ".jsonl.zst")):
+                    thread = thread_of(name)
+                    try:
+                        status = entry.stat()
+                    except OSError:
+                        continue
+                    if stat.S_ISREG(status.st_mode) and is_thread_name(thread):
+                        path = f"{relative}/{name}"
+                        yield thread, Seen(path, "thread", status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+                elif depth < 6 and entry.is_dir(follow_symlinks=False):
+                    yield from _thread_files(entry.path, f"{relative}/{name}", depth + 1)
     except OSError:
         return
-    for entry in entries:
-        path = f"{relative}/{entry.name}"
-        try:
-            if entry.is_dir(follow_symlinks=False):
-                if depth < 6:
-                    yield from _thread_files(entry.path, path, depth + 1)
-            elif entry.name.endswith((".jsonl", ".jsonl.zst")) and is_thread_name(thread_of(path)) and entry.is_file():
-                yield path, entry
-        except OSError:
-            continue
 
 
 def digest(path: Path, size: int | None = None) -> tuple[str, int]:

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from memoryfs.index.core import Index
 
 
-def run(index: Index) -> SyncReport:
+def run(index: Index, *, seconds: float | None = None) -> SyncReport:
     """One pass. A store that cannot be written is served from memory if anything changed."""
     begun = time.perf_counter()
     seen, found = scan.walk(index.root, index.config)
-    known = {row[0]: scan.Known(*row) for row in index.db.execute("SELECT * FROM files")}
-    todo = [s for path, s in seen.items() if path not in known or not known[path].settled(s)]
+    known = index.known_files()
+    todo = sorted(s for path, s in seen.items() if not scan.settled(s, known.get(path)))
     gone = [k for path, k in known.items() if path not in seen]
     problems = list(found)
     counts = {"added": 0, "changed": 0}
@@ -31,15 +31,21 @@ def run(index: Index) -> SyncReport:
         changed = [s for s in todo if s.path not in known or _differs(index, s, known[s.path])]
         if changed or gone:
             index.serve_from_memory("the store is read-only and has changed")
-            return run(index)
+            return run(index, seconds=seconds)
         todo = []
     for path in gone:
         _remove(index, path.path, path.kind)
     failed: set[str] = set()
+    if seconds is not None:
+        todo.sort(key=lambda file: file.kind == "thread")
     for file in todo:
+        if seconds is not None and time.perf_counter() - begun > seconds:
+            index.notice("The index is not up to date yet; the next call goes on.")
+            break
         before = known.get(file.path)
         try:
             if before is not None and not before.error.startswith("!") and not _differs(index, file, before):
+                problems.extend(_noted(before))
                 continue
             notes = _read(index, file, before)
         except OSError as error:
@@ -48,13 +54,18 @@ def run(index: Index) -> SyncReport:
             continue
         problems.extend(notes)
         counts["changed" if before else "added"] += 1
+    read = {file.path for file in todo}
     for path, old in known.items():
-        if old.error and path in seen and path not in failed and not any(t.path == path for t in todo):
-            problems.extend(Problem(**p) for p in json.loads(old.error.lstrip("!")))
+        if old.error and path in seen and path not in read:
+            problems.extend(_noted(old))
     return SyncReport(
         **counts, removed=len(gone), unchanged=len(seen) - sum(counts.values()) - len(failed),
         problems=tuple(problems), seconds=time.perf_counter() - begun,
     )
+
+
+def _noted(known: scan.Known) -> list[Problem]:
+    return [Problem(**p) for p in json.loads(known.error.lstrip("!"))] if known.error else []
 
 
 def _differs(index: Index, file: scan.Seen, before: scan.Known) -> bool:

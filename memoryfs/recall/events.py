@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 K1, B = 1.2, 0.75
 SMALL, LARGE = 40, 120  # window sizes in index terms (RECALL-NOTES)
-FIRST = 900  # documents scored exactly, of those that hold most of the query's weight
-CANDIDATES = 260  # of them looked at with their windows
-NEIGHBOURS_OF = 80  # of them whose neighbours are candidates too: the answer often follows the words asked for
+FIRST = 600  # documents scored exactly, of those that hold most of the query's weight
+CANDIDATES = 240  # of them looked at with their windows
+NEIGHBOURS_OF = 60  # of them whose neighbours are candidates too: the answer often follows the words asked for
 
 
 @dataclass(slots=True)
@@ -85,8 +85,8 @@ def candidates(
     scores = _units(index, chosen, postings, weights, max(1.0, total_terms / units))
     best = heapq.nlargest(CANDIDATES, scores, key=scores.__getitem__)
     out: dict[int, Candidate] = dict.fromkeys(best)
-    for doc in best[:NEIGHBOURS_OF]:
-        for near in (-2, -1, 1, 2):
+    for place, doc in enumerate(best[:NEIGHBOURS_OF]):
+        for near in (-1, 1, -2, 2) if place < NEIGHBOURS_OF // 2 else (-1, 1):
             out.setdefault(doc + near)
     out.update(dict.fromkeys((*similar, *extra)))
     threads = _threads(index, postings, weights, thread_count, total_terms, {doc >> SHIFT for doc in out})
