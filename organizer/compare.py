@@ -250,7 +250,7 @@ def _contrast_fits(old: Statement, new: Statement, shared: frozenset[str], phras
 def _opposite(old: Statement, new: Statement, shared: frozenset[str]) -> Contradiction | None:
     extra = (old.content ^ new.content) - _CHANGE_WORDS
     detail = ", ".join(sorted(extra))
-    if overlap(old, new) >= 0.99 and (len(shared) >= 2 or len(old.content) == len(new.content)):
+    if len(extra) <= 2 and overlap(old, new) >= 0.99 and (len(shared) >= 2 or len(old.content) == len(new.content)):
         return Contradiction("refinement" if extra else "negation", detail)
     if overlap(old, new) >= 0.75 and len(shared) >= 3 and not _other_subject(old, new):
         return Contradiction("negation", detail)

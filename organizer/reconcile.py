@@ -109,12 +109,18 @@ def _rival(
         if not _one_scope(scope_of(memory.topic), scope):
             continue
         found = contradiction(other, statement)
-        if found is None:
+        if found is None or _one_train_of_thought(memory, candidate):
             continue
         rank = (found.how != "refinement", _shared(other, statement), memory, found)
         if best is None or rank[:2] > best[:2]:
             best = rank
     return None if best is None else (best[2], best[3])
+
+
+def _one_train_of_thought(memory: Memory, candidate: Candidate) -> bool:
+    """Both are the assistant's, in one session: it corrects itself as it goes, and nobody needs to be asked."""
+    said = {memory.stated_by, memory.metadata.get("role")} & {"person", "user", "agent"}
+    return candidate.stated_by != "user" and not said and any(r.thread == candidate.source.thread for r in memory.source_range)
 
 
 def _shared(a: Statement, b: Statement) -> float:

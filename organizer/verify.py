@@ -169,12 +169,14 @@ def relation(candidate: Candidate, source: Source) -> str | None:
     if candidate.kind == "instruction" and (source.event.role != "user" or candidate.stated_by != "user"):
         return "drop: only what the user says can be an instruction"
     quote = candidate.quote
-    allowed = set(_DIGITS.findall(source.event.text)) | set(_DIGITS.findall(candidate.when or ""))
-    for mention in relative_dates(source.event.text, source.event.time):
-        allowed |= set(_DIGITS.findall(mention.iso))
-    for number in _DIGITS.findall(candidate.summary):
-        if number not in allowed:
-            return f"quote: the source has no number {number}"
+    numbers = set(_DIGITS.findall(candidate.summary))
+    missing = numbers - set(_DIGITS.findall(quote)) - set(_DIGITS.findall(candidate.when or ""))
+    if missing:
+        missing -= set(_DIGITS.findall(source.event.text))
+        for mention in relative_dates(quote, source.event.time):
+            missing -= set(_DIGITS.findall(mention.iso))
+    if missing:
+        return f"quote: the source has no number {min(missing)}"
     if candidate.by != "rules" and bool(_NEGATION.search(candidate.summary)) != bool(_NEGATION.search(quote)):
         return "quote: the summary and the source differ in a negation"
     for a, b in _FROM_TO.findall(candidate.summary):

@@ -24,6 +24,8 @@ from organizer.rules.sentences import Unit, units
 SUMMARY_CHARS = 320
 OUTCOMES_OF_REPORT = 2  # outcomes that a turn's last message must name to count as a report
 OUTCOME_BONUS = 1.3  # log-odds for the best of them
+PASTE_UNITS = 40  # sentences: a longer message of the user is a document, of which the user said only a part
+PASTE_MALUS = 1.0  # log-odds
 REACH = 6  # events
 SHORT_ANSWER = 40  # words: a user's message up to this long may be an answer to the assistant's question
 
@@ -65,7 +67,9 @@ def sightings(events: Sequence[Event], gate: Gate) -> Iterator[Sighting]:
         if not readable(event):
             continue
         role = "assistant" if event.role == "user" and _PLAN_PASTE.match(event.text) else event.role
-        for unit in units(event.text, role=event.role):
+        pieces = units(event.text, role=event.role)
+        pasted = PASTE_MALUS if event.role == "user" and len(pieces) > PASTE_UNITS else 0.0
+        for unit in pieces:
             if unit.data:
                 continue
             language = language_of(unit.clean)
@@ -73,7 +77,7 @@ def sightings(events: Sequence[Event], gate: Gate) -> Iterator[Sighting]:
             if shown & NEVER:
                 continue
             context = context_of(unit.lead or unit.heading)
-            logit = worth(features(unit.clean, role, context, language=language, shown=shown), gate)
+            logit = worth(features(unit.clean, role, context, language=language, shown=shown), gate) - pasted
             yield Sighting(event, at, unit, role, shown, language, context, logit)
 
 

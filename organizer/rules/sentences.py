@@ -38,9 +38,18 @@ _ITEM = re.compile(r"(?P<lead>[ \t]*)(?:[-*+•‣◦]|\(?\d{1,3}[.)]|[①-⑳])
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(?P<text>.*)")
 _BOLD_LINE = re.compile(r"[ \t]*(?:\d+[.)][ \t]+)?(?:\*\*|__)(?P<text>[^*]{1,120})(?:\*\*|__)[:：]?[ \t]*")
 _SKIP_LINE = re.compile(r"[ \t]*(?:\||>|</?[A-Za-z!][^>]*>?[ \t]*$|<!--|[-=*_]{3,}[ \t]*$|[│├└╭╰┌┐┘┤┬┴┼─]|⎿|!\[)")
+# Pasted output or code without a fence: tracebacks, test reports, shell prompts, assignments and calls.
+_OUTPUT = re.compile(
+    r"[ \t]*(?:E {2,}\S|File \"|Traceback \(|>>> |\.\.\. |\$ \S|\([\w.-]+\)\s?\S*[$>#%]|[\w.-]+@[\w.-]+[:~ ]\S*[$#>%]|(?:_ ){4,}|_{4,}|={4,}|-{4,}|\*{4,}|"
+    r"(?:FAILED|PASSED|ERROR|ok|FAIL|PASS|WARN|INFO|DEBUG)[ :]\S|[\w./-]+\.\w{1,5}:\d+: |\d+ \+ |[+-]{1}\s{2,}\S|[\w.\[\]]+ = [\[{(\"'\w].*[\]})\"';]\s*$|"
+    r"(?:import|from|def|class|return|const|let|var|func|raise|assert|export|public|private) [\w{(\"'].*[({:;)\]]\s*$|[\w.]+\(.*\)[;,]?\s*$)"
+)
+_SYMBOLS = re.compile(r"[(){}\[\]=;<>\\|\"_$&^~]")
+SYMBOL_SHARE = 0.16  # of a line's characters outside code spans, from which it is output or code rather than prose
 _PIECE = re.compile(r"`[^`\n]{1,400}`|[.!?…]+[\"'”’)\]*_]*(?=\s)|[。！？]+[」』）)”]*")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|mr|mrs|ms|dr|st|no|fig|approx|cf|incl|esp|resp|al|eq|sec|ver|ca)|\b[A-Z]|^\W*\d+)\.$", re.I)
 _MARKS = re.compile(r"(`[^`]*`)|\*\*|__(?=\S)|(?<=\S)__|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])")
+_CODE_SPAN = re.compile(r"`[^`]*`|\]\([^)]*\)")
 _BLANKS = re.compile(r"\s+")
 _EDGE = re.compile(r"^(?:[-*+•‣◦]\s+|\(?\d{1,3}[.)]\s+|\[[ xX]\]\s+|#{1,6}\s+|>\s*)+")
 INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad\U000e0000-\U000e007f]")
@@ -51,6 +60,14 @@ def clean(text: str) -> str:
     body = _EDGE.sub("", text.strip())
     body = _MARKS.sub(lambda m: m[1] or "", body)
     return _BLANKS.sub(" ", body).strip()
+
+
+def is_output(line: str) -> bool:
+    """Whether a line is pasted output or code rather than something that somebody wrote."""
+    if _OUTPUT.match(line):
+        return True
+    bare = _CODE_SPAN.sub("", line[:2000])
+    return len(bare) >= 24 and len(_SYMBOLS.findall(bare)) > SYMBOL_SHARE * len(bare)
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int, bool, str, int]]:
@@ -71,7 +88,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int, bool, str, int]]:
                 fence = ""
             continue
         new_heading = _HEADING.match(body) or _BOLD_LINE.fullmatch(body)
-        if not body.strip() or new_heading or _SKIP_LINE.match(body):
+        if not body.strip() or new_heading or _SKIP_LINE.match(body) or is_output(body):
             if block:
                 yield block[0], block[1], bool(block[2]), heading, block[3]
                 block = None

@@ -104,6 +104,18 @@ def test_the_assistant_saying_so_only_asks() -> None:
     assert action("The cookie now lives 14 days", old, role="assistant", stated_by="assistant") == "conflict"
 
 
+def test_the_assistant_correcting_itself_in_one_session_asks_nobody() -> None:
+    old = memory("The cookie lives 7 days", source_range=(SourceRange(NEW.thread, 3, 3),))
+    assert action("The cookie lives 14 days", old, role="assistant", stated_by="assistant") == "add"
+    assert action("The cookie lives 14 days", old) == "conflict"
+
+
+def test_a_longer_sentence_with_a_not_somewhere_is_no_contradiction() -> None:
+    old = memory("The `resumeFromCurrentBranch()` function only looks at the HEAD commit.")
+    new = "The `resumeFromCurrentBranch` function only looks at HEAD, not at commits unique to this branch."
+    assert action(new, old) == "add"
+
+
 def test_a_change_said_earlier_than_what_stands_only_asks() -> None:
     early = SourceRange("2026-05-01-cccccc", 1, 2)
     assert action("The cookie now lives 14 days", memory("The cookie lives 7 days"), source=early) == "conflict"
