@@ -18,14 +18,12 @@ memoryfs --store "$store" organize "$store/transcripts" || code=$?
 # 4: done, and something waits for a person. The sample holds a contradiction on purpose.
 if [ "$code" -ne 0 ] && [ "$code" -ne 4 ]; then exit "$code"; fi
 
-step "memoryfs --store $store recall '$question'"
-memoryfs --store "$store" recall "$question"
-
 step "memoryfs --store $store brief"
 memoryfs --store "$store" brief
 printf '\nMEMORY.md: %s bytes\n' "$(wc -c <"$store/MEMORY.md" | tr -d ' ')"
 
-memoryfs --store "$store" recall "$question" --level 2 -k 3 --json >.demo/recall.json
+step "memoryfs --store $store recall '$question' --level 2 --json"
+memoryfs --store "$store" recall "$question" --level 2 --json >.demo/recall.json
 python - .demo/recall.json "$store" <<'PY'
 import json, pathlib, sys
 

@@ -9,7 +9,16 @@ for entry in * .gitignore .memoryfs; do
     *) rm -rf "$entry" ;;
   esac
 done
-export SOURCE_DATE_EPOCH=1779148800 # 2026-05-19, after the last session
-export TZ=UTC
-memoryfs init .
-memoryfs --store . organize --no-model transcripts
+python - <<'PY'
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memoryfs import MemoryStore
+from organizer.pipeline import run
+
+now = datetime(2026, 5, 19, 9, 0, tzinfo=UTC)  # after the last session
+store = MemoryStore.init(".", clock=lambda: now)
+report = run(store.root, config=store.config, now=now, paths=[Path("transcripts").resolve()])
+print(f"MEMORY.md: {len(Path('MEMORY.md').read_bytes())} bytes from {len(report.sessions)} sessions")
+PY
+rm -rf .memoryfs
