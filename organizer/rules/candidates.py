@@ -126,12 +126,22 @@ def kind_of(text: str, role: str, shown: frozenset[str]) -> str:
     return "fact"
 
 
+_STANDING = re.compile(
+    r"\b(?:always|never|every|all|any|must|only|whenever|from now on|going forward|as a rule|prefer\w*|convention|policy|by default|don.?t|do not|each)\b"
+    r"|必ず|常に|絶対|いつも|今後|以後|ルール|禁止|原則|しないで|毎回|すべて|全て|항상|반드시|절대|앞으로|이제부터|규칙|금지|마다|모든|하지 ?마|말아|必须|始终|永远|一律|以后|今后|禁止|务必|不要|每次|所有|规则",
+    re.I,
+)
 _BASE = {"instruction": 0.7, "task": 0.6, "fact": 0.5, "event": 0.4}
 
 
-def importance(kind: str, role: str, shown: frozenset[str], probability: float) -> float:
-    """0..1: by kind, who said it, how explicitly, and how sure the gate is."""
-    value = _BASE[kind] + (0.1 if role == "user" else 0.0) + (0.1 if "strong" in shown else 0.0)
+def is_standing(text: str) -> bool:
+    """Whether an instruction is meant to last (always, never, every, from now on), rather than asked once."""
+    return bool(_STANDING.search(text))
+
+
+def importance(kind: str, role: str, shown: frozenset[str], probability: float, standing: bool = True) -> float:
+    """0..1: by kind, who said it, how explicitly, whether it is meant to last, and how sure the gate is."""
+    value = _BASE[kind] - (0.15 if kind == "instruction" and not standing else 0.0) + (0.1 if role == "user" else 0.0) + (0.1 if "strong" in shown else 0.0)
     return round(min(value + 0.2 * (probability - 0.5), 1.0), 2)
 
 
@@ -218,7 +228,10 @@ def _candidate(
     found = hint.query_hints(unit.clean, values, vocabulary, heading=unit.lead or unit.heading)
     dates = relative_dates(unit.clean, event.time, zone_of(zone))
     said = (event.time or "")[:10] or None
+    standing = is_standing(unit.clean)
     metadata = {"logit": round(sight.logit, 4), "heading": unit.lead or unit.heading}
+    if kind == "instruction":
+        metadata["standing"] = standing
     if repo:
         metadata["repo"] = repo
     files = [v.text for v in values if v.kind == "path"]
@@ -229,7 +242,7 @@ def _candidate(
         topic_key=hint.topic_key(f"{unit.clean} {unit.lead or unit.heading}", vocabulary, repo),
         quote=unit.quote, quote_start=unit.start, event_index=event.index,
         source=source_of(events, sight.position, sight.shown), query_hints=found, retrieve_when=hint.retrieve_when(found),
-        importance=importance(kind, sight.role, sight.shown, probability), role=event.role, stated_by=sight.role,
+        importance=importance(kind, sight.role, sight.shown, probability, standing), role=event.role, stated_by=sight.role,
         time=event.time, when=dates[0].day.isoformat() if len(dates) == 1 else said, score=round(probability, 4),
         correction=sight.role == "user" and "correction" in sight.shown, values=values, why=tuple(sorted(sight.shown)),
         language=sight.language, metadata=metadata,

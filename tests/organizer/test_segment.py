@@ -1,6 +1,7 @@
 """segment: every event in exactly one segment, order kept, limits held."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,7 +49,7 @@ def test_every_event_in_exactly_one_segment_in_order_within_limits(items):
         assert s.tokens == sum(words(e.text) for e in events[s.start:s.end + 1])
         assert len(s) <= limits.most
         assert s.tokens <= limits.tokens or (len(s) == 1 and s.huge)
-    for a, b in zip(segments, segments[1:], strict=False):
+    for a, b in pairwise(segments):
         if min(len(a), len(b)) < limits.least:
             assert len(a) + len(b) > limits.most or a.tokens + b.tokens > limits.tokens
     assert segments == segment(events, limits=limits, count=words)
@@ -60,7 +61,7 @@ def test_no_events_no_segments():
 
 def test_limit_of_forty_events_is_cut_at_a_turn():
     events = [event(i, role="user" if i in (0, 30) else "assistant") for i in range(80)]
-    assert [(s.start, s.end) for s in segment(events, count=words)][0] == (0, 29)
+    assert next((s.start, s.end) for s in segment(events, count=words)) == (0, 29)
 
 
 def test_call_and_result_stay_together():
