@@ -20,7 +20,7 @@ from memoryfs.text import VERSION as TEXT_VERSION
 if TYPE_CHECKING:
     import apsw
 
-SCHEMA = 4
+SCHEMA = 5
 BUSY_MS = 10_000
 FOLDER = ".memoryfs"
 FILE = "index.db"

@@ -18,6 +18,8 @@ QUESTION = -0.3  # a question is seldom its own answer
 TIMED, COUNTED = 0.4, 0.2  # for "when" and "how many"
 TOOL = 0.85  # tool output, beside what was said
 
+FREE, SAME_THREAD = 4, 0.4  # from its fifth event on, each one of a thread counts for this much less: room for others
+
 
 def parts(item: Candidate, query: Query, *, dense: bool) -> dict[str, float]:
     """What the candidate's score is the sum of (`tool` is a factor)."""
@@ -49,3 +51,16 @@ def rank(items: Iterable[Candidate], query: Query, *, dense: bool) -> list[Candi
         c.score = score if c.message and c.role != 2 else score * TOOL
     out.sort(key=lambda c: (-c.score, c.doc))
     return out
+
+
+def spread(events: list[tuple[float, int]], k: int) -> list[int]:
+    """The places of the k best of (score, thread), chosen one by one, each further one of a thread counting for less."""
+    taken: dict[int, int] = {}
+    chosen: list[int] = []
+    left = dict(enumerate(events))
+    while left and len(chosen) < k:
+        place = max(left, key=lambda p: (left[p][0] - SAME_THREAD * max(0, taken.get(left[p][1], 0) - FREE + 1), -p))
+        thread = left.pop(place)[1]
+        taken[thread] = taken.get(thread, 0) + 1
+        chosen.append(place)
+    return chosen

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from memoryfs.errors import ModelUnavailableError, UsageError
 from memoryfs.index.core import MISMATCH
-from memoryfs.index.units import SHIFT
 from memoryfs.model import Breadcrumb, Evidence, Recall
 from memoryfs.recall import decide, extract, fuse, time
 from memoryfs.recall.events import Candidate
@@ -116,18 +115,11 @@ def _crumbs(found: Found, k: int) -> list[Breadcrumb]:
 def _evidence(
     index: Index, query: Query, found: Found, k: int, max_tokens: int, *, exact: bool
 ) -> list[Evidence]:
-    best: dict[tuple[int, int], list[Candidate]] = {}
-    for item in found.events:
-        thread = index.thread(item.number)
-        key = (item.number, thread.event[item.nth])
-        if key not in best and len(best) >= k:
-            continue
-        best.setdefault(key, []).append(item)
     wanted: list[extract.Wanted] = []
     kept: list[Candidate] = []
-    for (number, position), items in best.items():
-        thread = index.thread(number)
-        event = index.sources.event(thread, position)
+    for items in _events(index, found, k):
+        thread = index.thread(items[0].number)
+        event = index.sources.event(thread, thread.event[items[0].nth])
         if event is None:
             continue
         spans = tuple((thread.start[i.nth], thread.end[i.nth]) for i in items[:2])
@@ -146,3 +138,14 @@ def _evidence(
                 score=item.score, why={name: round(value, 4) for name, value in why.items()},
             ))  # fmt: skip
     return out
+
+
+def _events(index: Index, found: Found, k: int) -> list[list[Candidate]]:
+    """The k best events, each with its units that are candidates, best first."""
+    units: dict[tuple[int, int], list[Candidate]] = {}
+    for item in found.events:
+        thread = index.thread(item.number)
+        units.setdefault((item.number, thread.event[item.nth]), []).append(item)
+    listed = list(units.items())[: 8 * k]
+    chosen = fuse.spread([(items[0].score, number) for (number, _), items in listed], k)
+    return [listed[place][1] for place in chosen]
