@@ -32,7 +32,7 @@ _CONFLICT = re.compile(
 )
 _TEMPORARY = re.compile(r"(?:\A[#~]|\A~\$|~\.md\Z|\.(?:tmp|temp|swp|bak|part)\.md\Z)", re.IGNORECASE)
 _COPY = re.compile(r"\A(?P<stem>.+?)(?: \(?(?:[2-9]|1\d)\)?| [-–] Copy| copy(?: \d+)?)\.md\Z", re.IGNORECASE)
-_MEMORY_ID = re.compile(rb"\^(m-[0-9a-z]{4,32})\b")
+_MEMORY_ID = re.compile(rb"\^(m-[0-9A-Za-z]+(?:-[0-9A-Za-z]+)*)")
 _MAX_DEPTH = 40
 
 

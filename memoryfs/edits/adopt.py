@@ -102,6 +102,8 @@ def _write(
             refused = dict.fromkeys(steps, error)
         else:
             problems += [Problem(path, f"^{step.id}: {error.message}", error.remedy) for step, error in refused.items()]
+            # The person's words stand without our mark or move to History too: those are recorded all the same.
+            refused = {step: error for step, error in refused.items() if step.kind not in ("person", "strike")}
         failed |= {(path, step) for step in refused}
     return written, failed, problems
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from memoryfs.edits.plan import Change, Finding, Step
@@ -49,9 +49,9 @@ class After:
 
 
 def meta_of(topic: Topic) -> dict[str, Any]:
-    """The front matter that a person's edit is looked for in."""
+    """The front matter that a person's edit is looked for in; a title that only a heading gives is not in it."""
     return {
-        "title": topic.title, "status": topic.status, "tags": list(topic.tags), "query_hints": list(topic.query_hints),
+        "title": str(topic.meta.get("title") or ""), "status": topic.status, "tags": list(topic.tags), "query_hints": list(topic.query_hints),
         "retrieve_when": topic.retrieve_when,
     }
 
@@ -155,14 +155,18 @@ class _Diff:
         else:
             entry = self.entry("move", known.id, path, why="moved without its id", extra={"from": known.topic})
             self.find(Change("move", known.id, path, f"from {known.topic}"), entry, steps=steps)
+        self.compare(path, replace(memory, id=known.id), replace(known, topic=path))
 
     def restored(self, path: str, memory: Memory, known: Known, *, bare: bool = False) -> None:
         entry = self.entry(
             "restore", known.id, path, text=memory.summary, kind=memory.kind, why="written into the file again",
-            extra={"stated_by": "person"},
+            extra={"stated_by": "person", "done": memory.done}
+            | ({"status": "superseded"} if memory.status == "superseded" else {}),
         )
-        step = Step("adopt", known.id, memory.summary) if bare else Step("person", known.id)
-        self.find(Change("restore", known.id, path, memory.summary), entry, steps={path: (step,)})
+        steps = [Step("adopt", known.id, memory.summary) if bare else Step("person", known.id)]
+        if self.in_place_strike(memory):
+            steps.append(Step("strike", known.id))
+        self.find(Change("restore", known.id, path, memory.summary), entry, steps={path: tuple(steps)})
 
     def vanished(self, known: Known) -> None:
         archived = self.after.archived.get(known.id)

@@ -62,8 +62,11 @@ def _adopt(topic: Topic, step: Step, day: str) -> Topic:
 
 
 def _retire(topic: Topic, memory_id: str) -> Topic:
-    """Moves what a person struck out to History; a line with other words beside the struck ones stays as they left it."""
-    item = next(i for m, i in zip(topic.memories, topic.items, strict=True) if m.id == memory_id)
+    """Moves what a person struck out to History; with other words beside or lines below it, it stays as they left it."""
+    memory, item = next(pair for pair in zip(topic.memories, topic.items, strict=True) if pair[0].id == memory_id)
+    below = any(line.strip() for line in topic.lines[item.own_end : item.end])
+    if below or bool(re.match(r"\s*\[.\]", item.text)) != (memory.kind == "task"):
+        return topic
     beside = re.sub(r"~~.+?~~|\[\^[^\]]*\]|(?:^|\s)\^[mr]-[\w-]+|\A\s*\[.\]", "", item.text, flags=re.DOTALL)
     if re.search(r"\w", beside):
         return topic
