@@ -54,6 +54,16 @@ class RecallSettings:
 
 
 @dataclass(frozen=True)
+class Hooks:
+    """Bounds of what a hook says and of how long it may take; `memories` per prompt, 0 for none."""
+
+    max_bytes: int = 9500  # hosts cut a hook's output at 10,000 characters
+    deadline_ms: int = 800
+    memories: int = 5
+    organize: bool = True  # a session's end starts a detached run of low priority; else the next scheduled run takes it
+
+
+@dataclass(frozen=True)
 class Config:
     """All settings of a store, with the defaults of DESIGN §2-§6."""
 
@@ -66,6 +76,7 @@ class Config:
     organize: Organize = field(default_factory=Organize)
     models: Models = field(default_factory=Models)
     recall: RecallSettings = field(default_factory=RecallSettings)
+    hooks: Hooks = field(default_factory=Hooks)
 
 
 def _merge(default: Any, data: dict[str, Any], where: str, problems: list[Problem]) -> Any:

@@ -22,7 +22,7 @@ LAYERS = [
     ["memoryfs.exporters", "memoryfs.notes"],
     ["memoryfs.reading", "memoryfs.store"],
     ["memoryfs.evaluate", "memoryfs.doctor"],
-    ["memoryfs.cli", "memoryfs.mcp_server", "memoryfs.harness"],
+    ["memoryfs.cli", "memoryfs.mcp_server", "memoryfs.harness", "memoryfs.__main__"],
     ["organizer"],
 ]
 

@@ -33,6 +33,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("memoryfs.cli.doctor", "Check the store and say how to mend what is wrong."),
     "export": ("memoryfs.cli.export", "Write the store's memories in another tool's layout."),
     "eval": ("memoryfs.cli.eval_", "Measure recall on golden questions."),
+    "hook": ("memoryfs.cli.hook", "Answer an event of an agent harness (used by its hooks)."),
+    "setup": ("memoryfs.cli.setup", "Connect a harness (claude-code, codex, cursor, …) to the store; --remove undoes it."),
     "mcp": ("memoryfs.cli.mcp", "Serve the store to an agent over stdio (MCP)."),
     "models": ("memoryfs.cli.models", "List, fetch or check the local models."),
 }
@@ -90,7 +92,8 @@ def main(argv: list[str] | None = None) -> None:
     settings = Settings()
     try:
         code = cli.main(args=argv, prog_name="memoryfs", obj=settings, standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # started with it closed
+            sys.stdout.flush()
     except click.exceptions.Exit as error:
         code = error.exit_code
     except click.Abort:
