@@ -252,7 +252,7 @@ def _opposite(old: Statement, new: Statement, shared: frozenset[str]) -> Contrad
     detail = ", ".join(sorted(extra))
     if len(extra) <= 2 and overlap(old, new) >= 0.99 and (len(shared) >= 2 or len(old.content) == len(new.content)):
         return Contradiction("refinement" if extra else "negation", detail)
-    if overlap(old, new) >= 0.75 and len(shared) >= 3 and not _other_subject(old, new):
+    if len(extra) <= 3 and overlap(old, new) >= 0.75 and len(shared) >= 3 and not _other_subject(old, new):
         return Contradiction("negation", detail)
     small = len(old.content) <= 4 and bool(old.values & new.values)
     if small and explicit_change(new.text) and old.values <= new.values:
