@@ -19,6 +19,7 @@ from memoryfs.model import MEMORY_KINDS, Event, Memory, Problem, Recall, SourceR
 if TYPE_CHECKING:
     from memoryfs.edits import Change
     from memoryfs.importers import ImportReport
+    from memoryfs.index import SyncReport
     from memoryfs.models.protocols import Embedder, Generator
     from memoryfs.notes import NotesReport
 
@@ -256,18 +257,44 @@ class MemoryStore:
 
         return briefing_cache.read_fresh(self.root, self.config)
 
-    def index(self, *, rebuild: bool = False, embed_seconds: float = 0.0) -> Any:
-        """Bring the index up to date, from nothing with `rebuild`; then embed for at most `embed_seconds`."""
+    def index(
+        self, *, rebuild: bool = False, embed_seconds: float = 0.0, reembed: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Indexed:
+        """Bring the index up to date, from nothing with `rebuild`; then embed for at most `embed_seconds`.
+
+        Vectors of another model are replaced only with `reembed`; `progress(done, of)` is called while embedding.
+        """
         from memoryfs import index as indexes
 
         with indexes.open(self.root) as index:
-            if rebuild:
-                index.rebuild()
-            report = index.sync(now=self.clock())
+            report = index.rebuild() if rebuild else index.sync(now=self.clock())
             embedder = self.embedder() if embed_seconds > 0 else None
+            embedded, pending = 0, 0
             if embedder is not None:
-                index.embed_pending(embedder, embed_seconds)
-            return report
+                embedded, pending = index.embed_pending(embedder, embed_seconds, reembed=reembed, progress=progress)
+            notices = tuple(dict.fromkeys((*report.notices, *index.take_notices())))
+        return Indexed(report, embedded, pending, notices)
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """What `index` did: the files synchronised, documents embedded now and still without a vector."""
+
+    sync: SyncReport
+    embedded: int
+    pending: int
+    notices: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self.sync.to_dict(), "embedded": self.embedded, "pending": self.pending, "notices": list(self.notices)}
+
+    def line(self) -> str:
+        sync = self.sync
+        text = f"{sync.added} added, {sync.changed} changed, {sync.removed} removed, {sync.unchanged} unchanged"
+        if self.embedded or self.pending:
+            text += f"; {self.embedded} embedded, {self.pending} waiting"
+        return text
 
 
 def memory_ref(ref: str) -> str:

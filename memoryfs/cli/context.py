@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,3 +122,17 @@ def report_error(error: MemoryfsError, settings: Settings) -> None:
         emit_json({"error": {"type": type(error).__name__, "message": error.message, "remedy": error.remedy,
                              "exit_code": error.exit_code}})
     click.echo(f"memoryfs: {safe(error.message)}\n  {safe(error.remedy)}", err=True)
+
+
+@contextmanager
+def progress_bar(ctx: click.Context, what: str) -> Iterator[Callable[[int, int], None]]:
+    """A callable(done, of): a bar on stderr where that is a terminal, nothing elsewhere or with --quiet."""
+    if ctx.obj.quiet or not sys.stderr.isatty():
+        yield lambda done, of: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
