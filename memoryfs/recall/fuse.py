@@ -10,7 +10,7 @@ from memoryfs.recall.query import Query
 # The four lexical views began as RECALL-NOTES' untrained sum 1 : 1 : 1 : 1/2. All weights were then moved by hand-rounded
 # coordinate steps on LoCoMo conv-26, 30, 41 and the two coding sets together, and looked at on conv-42, 43 afterwards.
 WEIGHTS = {
-    "unit": 0.9, "small": 0.6, "large": 1.2, "thread": 0.7, "near": 0.2, "length": 0.1, "speaker": 1.0, "when": 0.6,
+    "unit": 0.9, "small": 0.4, "large": 1.2, "thread": 1.2, "near": 0.2, "length": 0.1, "speaker": 1.0, "when": 0.6,
     "memory": 0.8,
 }
 DENSE = {"dense": 0.5, "dense_near": 0.5, "dense_thread": 0.4}
@@ -18,7 +18,7 @@ QUESTION = -0.3  # a question is seldom its own answer
 TIMED, COUNTED = 0.4, 0.2  # for "when" and "how many"
 TOOL = 0.85  # tool output, beside what was said
 
-FREE, SAME_THREAD = 4, 0.4  # from its fifth event on, each one of a thread counts for this much less: room for others
+FREE, SAME_THREAD = 7, 0.4  # from its eighth event on, each one of a thread counts for this much less: room for others
 
 
 def parts(item: Candidate, query: Query, *, dense: bool) -> dict[str, float]:

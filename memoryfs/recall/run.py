@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memoryfs.errors import ModelUnavailableError, UsageError
 from memoryfs.index.core import MISMATCH
-from memoryfs.model import Breadcrumb, Evidence, Recall
-from memoryfs.recall import decide, extract, fuse, time
+from memoryfs.model import Event, Evidence, Recall
+from memoryfs.recall import abstain, decide, extract, fuse, history, time
 from memoryfs.recall.events import Candidate
 from memoryfs.recall.query import Query, analyse
 from memoryfs.recall.retrieve import Found, retrieve
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LEVELS = ("auto", "0", "1", "2", "3")
 MAX_K = 200
+NOTHING = "Nothing in this store answers the question."
+INDEX_TOKENS = 25  # of each event at level 1
 STRONG = 0.6  # share of the query's weight that a memory must cover for level 0 to be enough
 
 
@@ -63,12 +65,15 @@ def recall(
 
     found = index.guarded(find)
     notices.extend(index.take_notices())
+    why_not = abstain.weak(index, asked, found)
     chosen = _level(level, decision, found)
-    memories = tuple(_crumbs(found, k))
+    memories = tuple(item.crumb for item in found.memories[:k])
     evidence: tuple[Evidence, ...] = ()
-    if chosen >= 1:
-        evidence = tuple(_evidence(index, asked, found, k, max_tokens, exact=decision == decide.EXACT))
-    abstained = not memories and not evidence
+    if chosen >= 1 and found.events:
+        evidence = tuple(_evidence(index, asked, found, k, max_tokens, decision == decide.EXACT, chosen))
+    abstained = bool(why_not) or not (memories or evidence)
+    if abstained:
+        notices.append(f"{why_not or NOTHING} What is listed is only the nearest." if memories or evidence else NOTHING)
     tokens = sum(estimate_tokens(e.text) for e in evidence) + sum(estimate_tokens(m.memory.summary) for m in memories)
     return Recall(
         query=query, decision=decision, level=chosen, abstained=abstained, tokens=tokens, memories=memories,
@@ -108,44 +113,62 @@ def _level(asked: str, decision: str, found: Found) -> int:
     return 0 if decision == decide.SUMMARY and strong else 2
 
 
-def _crumbs(found: Found, k: int) -> list[Breadcrumb]:
-    return [item.crumb for item in found.memories[:k]]
-
-
 def _evidence(
-    index: Index, query: Query, found: Found, k: int, max_tokens: int, *, exact: bool
+    index: Index, query: Query, found: Found, k: int, max_tokens: int, exact: bool, level: int
 ) -> list[Evidence]:
-    wanted: list[extract.Wanted] = []
-    kept: list[Candidate] = []
-    for items in _events(index, found, k):
-        thread = index.thread(items[0].number)
-        event = index.sources.event(thread, thread.event[items[0].nth])
-        if event is None:
-            continue
-        spans = tuple((thread.start[i.nth], thread.end[i.nth]) for i in items[:2])
-        wanted.append(extract.Wanted(event, spans, items[0].score))
-        kept.append(items[0])
+    """Spans of the k best events: a few words of each at level 1, what answers at level 2."""
+    chosen = _events(index, found, k)
+    wanted = [extract.Wanted(c.event, c.spans(index), c.items[0].score) for c in chosen]
+    room = min(max_tokens, INDEX_TOKENS * len(wanted)) if level == 1 else max_tokens
     out: list[Evidence] = []
-    for item, source, spans in zip(
-        kept, wanted, extract.extract(wanted, found.weights, max_tokens, exact=exact), strict=True
-    ):
-        event = source.event
-        why = fuse.parts(item, query, dense=found.dense)
+    for item, spans in zip(chosen, extract.extract(wanted, found.weights, room, exact=exact), strict=True):
+        event, best = item.event, item.items[0]
+        why = {name: round(value, 4) for name, value in fuse.parts(best, query, dense=found.dense).items()}
+        if item.replaced:
+            why["superseded"] = history.DEMOTION
         for start, end in spans:
             out.append(Evidence(
                 thread=event.thread, index=event.index, start=start, end=end, text=event.text[start:end],
                 event_id=event.id, role=event.role, time=event.time, source=event.source, line=event.line,
-                score=item.score, why={name: round(value, 4) for name, value in why.items()},
+                score=item.score, why=why, superseded_by=item.replaced or None,
             ))  # fmt: skip
     return out
 
 
-def _events(index: Index, found: Found, k: int) -> list[list[Candidate]]:
-    """The k best events, each with its units that are candidates, best first."""
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """An event with those of its units that are candidates, best first, and what replaced what it states."""
+
+    event: Event
+    items: tuple[Candidate, ...]
+    score: float
+    replaced: str
+
+    def spans(self, index: Index) -> tuple[tuple[int, int], ...]:
+        thread = index.thread(self.items[0].number)
+        return tuple((thread.start[i.nth], thread.end[i.nth]) for i in self.items[:2])
+
+
+def _events(index: Index, found: Found, k: int) -> list[_Chosen]:
+    """The k best events. The same text twice (a branch, a resumed session) counts once."""
     units: dict[tuple[int, int], list[Candidate]] = {}
     for item in found.events:
         thread = index.thread(item.number)
         units.setdefault((item.number, thread.event[item.nth]), []).append(item)
-    listed = list(units.items())[: 8 * k]
-    chosen = fuse.spread([(items[0].score, number) for (number, _), items in listed], k)
-    return [listed[place][1] for place in chosen]
+        if len(units) > 6 * k + 10:
+            break
+    past = history.History(index)
+    listed: list[_Chosen] = []
+    seen: set[str] = set()
+    for (number, position), items in units.items():
+        if len(listed) >= 3 * k + 5:
+            break
+        event = index.sources.event(index.thread(number), position)
+        if event is None or (len(event.text) > 40 and event.text in seen):
+            continue
+        seen.add(event.text)
+        replaced = past.replaced_by(event) if past else ""
+        score = items[0].score * (history.DEMOTION if replaced else 1.0)
+        listed.append(_Chosen(event, tuple(items), score, replaced))
+    listed.sort(key=lambda c: (-c.score, c.items[0].doc))
+    return [listed[place] for place in fuse.spread([(c.score, c.items[0].number) for c in listed], k)]

@@ -1,0 +1,54 @@
+"""In: what was retrieved. Out: "" or why it does not support an answer.
+
+Four signs, each of which says no by itself; constants from LoCoMo conv-26, 30, 41 and the coding sets (of the answerable
+questions there 2 % are refused). The words of a question tell little about whether it can be answered: what tells
+is who is asked about, and technical names that the store has never seen.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from memoryfs.recall import fuse
+from memoryfs.recall.query import Query
+from memoryfs.text import CJK_CHAR, scan
+
+if TYPE_CHECKING:
+    from memoryfs.index.core import Index
+    from memoryfs.recall.retrieve import Found
+
+WEAK = 0.1  # share of the query's weight that some place must cover, where words can be compared at all
+MISMATCH = 0.7  # by how much what others said may fit better than all that the person asked about said
+LOOKED_AT = 60
+_TECHNICAL = re.compile(r"\b(?:[A-Z][a-z]+[A-Z]\w*|[A-Z]{2,}[a-z]\w*|[a-z]+[A-Z]\w+|\w+_\w+|[A-Za-z]+\d+\w*)\b")
+
+
+def weak(index: Index, query: Query, found: Found) -> str:
+    """Why nothing found supports an answer, as a sentence; "" if something does."""
+    if not found.events and not found.memories:
+        return "Nothing in this store matches the question."
+    best_memory = max((item.coverage for item in found.memories[:5]), default=0.0)
+    covered = max(found.coverage, best_memory)
+    cross = bool(CJK_CHAR.search(query.text)) and found.dense  # vectors may bridge scripts, words cannot
+    if covered < WEAK and not cross:
+        return "Almost none of the question's words occur together anywhere in this store."
+    unknown = [m[0] for m in _TECHNICAL.finditer(query.text) if not _known(index, m[0])]
+    if unknown and best_memory < 0.5:
+        return f"This store never mentions {', '.join(dict.fromkeys(unknown))}."
+    if _someone_else(found) and best_memory < 0.5:
+        return "What fits the question was said by someone else than the person it asks about."
+    return ""
+
+
+def _known(index: Index, name: str) -> bool:
+    return any(index.lexicon.documents(term) for term, _ in scan(name, query=True))
+
+
+def _someone_else(found: Found) -> bool:
+    """Whether the person named in the question said nothing that fits nearly as well as what others said."""
+    if not any(item.speaker for item in found.events):
+        return False
+    own = [item.score - fuse.WEIGHTS["speaker"] for item in found.events[:LOOKED_AT] if item.speaker]
+    others = [item.score for item in found.events[:LOOKED_AT] if not item.speaker]
+    return bool(others) and max(others) - max(own, default=0.0) > MISMATCH

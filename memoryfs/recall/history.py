@@ -1,0 +1,54 @@
+"""In: superseded memories of the store. Out: for an event, what replaced the value it states (or "").
+
+An event that only states what has been superseded ranks below what is current, and is marked, so that an old value is
+never taken for the present one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memoryfs.index.memories import memory_from_json
+from memoryfs.model import Event, Memory
+from memoryfs.text import similarity_key
+
+if TYPE_CHECKING:
+    from memoryfs.index.core import Index
+
+DEMOTION = 0.6  # factor on the score of an event that states a superseded value
+WIDE = 12  # events; a wider range alone does not say which of its events stated the value
+
+
+class History:
+    """The superseded memories by thread name; read once a recall."""
+
+    def __init__(self, index: Index) -> None:
+        self._by_thread: dict[str, list[Memory]] = {}
+        rows = index.db.execute(
+            "SELECT id, path, status, data FROM memories WHERE kind = 'memory' AND status = 'superseded'"
+        ).fetchall()
+        for id, path, status, data in rows:
+            memory = memory_from_json(id, status, path, data)
+            for source in memory.source_range:
+                self._by_thread.setdefault(source.thread, []).append(memory)
+
+    def __bool__(self) -> bool:
+        return bool(self._by_thread)
+
+    def replaced_by(self, event: Event) -> str:
+        """The id of the memory that replaced what this event states ("?" if it is not recorded), or ""."""
+        for memory in self._by_thread.get(event.thread, ()):
+            for source in memory.source_range:
+                if source.thread != event.thread or not source.start <= event.index <= source.end:
+                    continue
+                quoted = similarity_key(memory.quote)
+                inside = quoted and quoted in similarity_key(event.text)
+                if inside or (not quoted and source.end - source.start < WIDE and _states(memory, event)):
+                    return memory.superseded_by or "?"
+        return ""
+
+
+def _states(memory: Memory, event: Event) -> bool:
+    """Whether the event holds most of the words of the memory."""
+    words = set(similarity_key(memory.summary).split())
+    return bool(words) and len(words & set(similarity_key(event.text).split())) >= 0.6 * len(words)
