@@ -61,8 +61,9 @@ build_llama() {
   before=
   while kill -0 "$pid" 2>/dev/null; do
     sleep 5
-    line=$(grep -aoE '\[[0-9]+/[0-9]+\] [A-Z][a-z]+ [A-Z]+ [a-z]+' "$log" 2>/dev/null | tail -n 1 || true)
-    now=${line:-$(tail -n 1 "$log" 2>/dev/null | cut -c1-80 || true)}
+    line=$(grep -aoE '^ *\[[0-9]+/[0-9]+\]' "$log" 2>/dev/null | tail -n 1 || true)
+    now=${line:+compiled ${line// /}}
+    now=${now:-$(tail -n 1 "$log" 2>/dev/null | cut -c1-80 || true)}
     if [ "$now" != "$before" ]; then say "  $now"; fi
     before=$now
   done
