@@ -130,7 +130,7 @@ def main() -> int:
     x = matrix(rows, names)
     prior = np.full(len(names), args.l2)
     prior[names.index("bias")] = 0.01
-    weight = np.where(measured, 1.0, 0.5)
+    weight = np.where(measured, 1.0, np.where(mine, 0.6, 0.5))
     print(f"{len(dev)} lines ({known} found in their place), {len(own)} own, {len(names)} features")
     score = held_out(x, y, prior, weight, group)
     report = {"lines": len(lines), "auc_by_source": round(auc(score[measured], y[measured]), 3)}

@@ -1,5 +1,7 @@
 """Extraction by a writing model: chunks, checked answers, merged with the rules by quote."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,7 +61,7 @@ def test_what_the_model_writes_joins_the_rules_by_quote():
 
 
 def test_a_candidate_that_only_the_model_saw_carries_the_exact_span():
-    events = thread(("user", "hm"), ("assistant", "Keys: blue cabinet\nbehind the desk."))
+    events = thread(("user", "hm"), ("assistant", "```\nKeys: blue cabinet\nbehind the desk.\n```"))
     found = run([{"memories": [item(1, "blue cabinet behind the desk", "The keys are in the blue cabinet behind the desk.")]}], events)
     made = next(c for c in found.candidates if c.by == "model")
     assert made.quote == "blue cabinet\nbehind the desk" == events[1].text[made.quote_start:made.quote_start + len(made.quote)]
@@ -124,7 +126,7 @@ def test_chunks_are_indexed_labelled_dated_and_overlap_by_two():
     events = thread(*[("user", f"we met yesterday, part {i} " + "x" * 400) for i in range(12)])
     made = chunks(events, size=2000)
     assert "[0] user 2026-05-12: we met yesterday (2026-05-11), part 0" in made[0].text
-    for a, b in zip(made, made[1:], strict=False):
+    for a, b in pairwise(made):
         assert len(set(a.events) & set(b.events)) == 2
     assert sorted({i for c in made for i in c.events}) == list(range(12))
 

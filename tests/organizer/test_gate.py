@@ -6,13 +6,12 @@ import pytest
 
 from memoryfs.exact import exact_values
 from memoryfs.model import SourceRange
-from memoryfs.models.fakes import HashEmbedder, ScriptedGenerator
+from memoryfs.models.fakes import HashEmbedder
 from organizer import gate as gates
 from organizer.gate import Direction, Gate, by_model, explain, learn, load, outcome, weigh, worth
 from organizer.nouns import Candidate
 from organizer.prompts import KEEP, LINES, keep_examples
 from organizer.rules.features import features
-from organizer.scoring import model_scores
 
 SIMPLE = Gate({"bias": -1.0, "decision": 2.0}, keep=0.6, inbox=0.3, detail=0.5, generator=0.5)
 
@@ -59,17 +58,6 @@ def test_embedding_speaks_only_for_the_model_it_was_trained_for():
     assert weigh([candidate(0.0)], gate, embedder=embedder)[0].gate == "keep"
     assert weigh([candidate(0.0)], gate, embedder=HashEmbedder(8, salt="other"))[0].gate == "inbox"
     assert weigh([candidate(0.0)], gate)[0].gate == "inbox"
-
-
-def test_generator_scores_only_candidates_near_a_bar_in_one_batch():
-    generator = ScriptedGenerator(lambda item: 3.0 if "yes" in item else -3.0)
-    near = [candidate(0.3, f"The fee of class {i} is {'yes' if i % 2 else 'no'}.") for i in range(10)]
-    scores = model_scores([candidate(6.0), *near, candidate(-6.0)], SIMPLE, generator, 0.0)
-    assert sorted(scores) == list(range(1, 11))
-    assert {i for i, s in scores.items() if s > 0} == {2, 4, 6, 8, 10}
-    assert len(generator.scored) == 10 and all(item.endswith("Keep:") for _, item in generator.scored)
-    assert {prefix for prefix, _ in generator.scored} == {KEEP.prefix}
-    assert model_scores(near, Gate({}, generator=0.0), generator, 0.0) == {}
 
 
 def test_few_scores_tell_nothing_and_many_are_cut():
