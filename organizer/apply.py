@@ -78,6 +78,7 @@ class TopicPlan:
     title: str
     new: bool = False
     repo: str = ""
+    files: tuple[str, ...] = ()
     created: str = ""
     terms: tuple[str, ...] = ()
     added: tuple[Added, ...] = ()
@@ -120,11 +121,12 @@ def review_id(ids: Iterable[str]) -> str:
 class Planner:
     """Collects the decisions of one session into a plan and keeps `known` up to date as it goes."""
 
-    def __init__(self, known: Known, *, taken: Iterable[str] = (), now: datetime, repo: str = "") -> None:
+    def __init__(self, known: Known, *, taken: Iterable[str] = (), now: datetime, repo: str = "", files: tuple[str, ...] = ()) -> None:
         self.known = known
         self.taken = set(taken)
         self.now = now
         self.repo = repo
+        self.files = files
         self.drafts: dict[str, _Draft] = {}
         self.entries: list[ledger.Entry] = []
 
@@ -152,9 +154,11 @@ class Planner:
 
     def plan(self) -> Plan:
         """The plan of everything taken so far, topics in the order of their paths."""
+        # The files a session edited belong to the topic that most of what it said went to.
+        main = min(self.drafts, key=lambda p: (-len(self.drafts[p].added), p), default="")
         topics = tuple(
             TopicPlan(
-                path, d.place.title, d.place.new, self.repo, min((a.memory.date or "" for a in d.added), default="") or self._today(),
+                path, d.place.title, d.place.new, self.repo, self.files if path == main else (), min((a.memory.date or "" for a in d.added), default="") or self._today(),
                 d.place.terms, tuple(d.added), tuple(d.replaced), tuple(d.seen), tuple(d.questions),
             )
             for path, d in sorted(self.drafts.items())
@@ -271,7 +275,7 @@ def _write_topic(root: Path, config: Config, plan: TopicPlan, own: Mapping[str, 
 
     def edit(topic: Topic) -> Topic:
         to_record.clear()
-        done, meta = refreshed(_edited(topic, plan), plan.repo, plan.terms, known)
+        done, meta = refreshed(_edited(topic, plan), plan.repo, plan.files, plan.terms, known)
         to_record.update(meta)
         return done
 

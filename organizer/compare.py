@@ -214,8 +214,9 @@ def jaccard(a: Statement, b: Statement) -> float:
 def contradiction(old: Statement, new: Statement) -> Contradiction | None:
     """Whether `new` says of the same subject what `old` cannot agree with; None when both can hold.
 
-    Three shapes are recognised: an old value that the new statement names as given up; the same words with the
-    opposite sign; the same words but for one value in the predicate of a verb that admits one value.
+    Five shapes are recognised: an old value that the new statement names as given up; another value for one name
+    (`A=1`, `A=2`); the same words with the opposite sign; the same words but for one value in the predicate of a verb that
+    admits one value; and, across two languages, another amount of one unit for one thing.
     """
     shared = old.content & new.content
     if not shared or old.key == new.key:
@@ -225,9 +226,13 @@ def contradiction(old: Statement, new: Statement) -> Contradiction | None:
         for phrase in contrasted(new.text):
             if phrase not in turned_away and _contains(old.words, phrase) and _contrast_fits(old, new, shared, phrase):
                 return Contradiction("contrast", " ".join(phrase))
+    assigned = _assignments(old.text), _assignments(new.text)
+    for name in sorted(assigned[0].keys() & assigned[1].keys()):
+        if assigned[0][name] != assigned[1][name]:
+            return Contradiction("value", f"{name}: {assigned[0][name]} / {assigned[1][name]}")
     if old.negated != new.negated:
         return _opposite(old, new, shared)
-    return _value_slot(old, new)
+    return _value_slot(old, new) or _other_quantity(old, new, shared)
 
 
 _CHANGE = lists.listed("change")
@@ -247,17 +252,69 @@ def _contrast_fits(old: Statement, new: Statement, shared: frozenset[str], phras
     return (bool(rest) or verb) and len(old.content - new.content) <= max(1, len(old.content) // 2)
 
 
+_ASSIGNMENT = re.compile(r"(?<![\w.])([a-z_][a-z0-9_.]*[a-z0-9_])\s?=\s?([^\s,;()（）]+)")
+_NEGATOR = re.compile(r"\b(?:not|never|no longer|cannot|without|\w+n't)\b")
+_QUANTITY = re.compile(
+    r"(\d+(?:[.,]\d+)*)\s?(?:(?P<second>seconds?|secs?|s(?![a-z])|秒|초)|(?P<minute>minutes?|mins?|分(?!之)|분)"
+    r"|(?P<hour>hours?|時間|시간|小时|小時)|(?P<day>days?|日(?!本)|일|天)|(?P<week>weeks?|週間?|주|周|星期)|(?P<month>months?|か月|ヶ月|개월|个月|個月)"
+    r"|(?P<year>years?|年|년)|(?P<percent>%|percent|パーセント|퍼센트)|(?P<yen>yen|円|엔|日元)|(?P<char>characters?|chars?|文字|자|个字符|字符))"
+)
+
+
+def _assignments(text: str) -> dict[str, str]:
+    """`NAME=VALUE` pairs of a statement, folded; a name that is given twice says nothing."""
+    found: dict[str, str] = {}
+    for name, value in _ASSIGNMENT.findall(fold(text)):
+        found[name] = "" if name in found and found[name] != value else value.rstrip(".。:")
+    return {name: value for name, value in found.items() if value}
+
+
+def _quantities(text: str) -> dict[str, set[str]]:
+    """Amounts by unit, the unit's name in English: "7 日" and "7 days" are both {"day": {"7"}}."""
+    found: dict[str, set[str]] = {}
+    for match in _QUANTITY.finditer(fold(text)):
+        unit = next(k for k, v in match.groupdict().items() if v)
+        found.setdefault(unit, set()).add(match[1])
+    return found
+
+
+def _other_quantity(old: Statement, new: Statement, shared: frozenset[str]) -> Contradiction | None:
+    """One thing named alike in two languages ("Cookie") with another amount of one unit; words cannot be compared there."""
+    if _wide(old.text) == _wide(new.text):
+        return None
+    named = {w for w in shared if w.isascii() and len(w) > 3 and not w[0].isdigit() and w not in lists.generic()}
+    before, after = _quantities(old.text), _quantities(new.text)
+    for unit in sorted(before.keys() & after.keys()) if named else ():
+        if len(before[unit]) == len(after[unit]) == 1 and before[unit] != after[unit]:
+            return Contradiction("value", f"{min(before[unit])} / {min(after[unit])} {unit}")
+    return None
+
+
+def _wide(text: str) -> bool:
+    return bool(re.search(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]", text))
+
+
 def _opposite(old: Statement, new: Statement, shared: frozenset[str]) -> Contradiction | None:
+    if not (_denies(old.text, shared) and _denies(new.text, shared)):
+        return None
     extra = (old.content ^ new.content) - _CHANGE_WORDS
     detail = ", ".join(sorted(extra))
     if len(extra) <= 2 and overlap(old, new) >= 0.99 and (len(shared) >= 2 or len(old.content) == len(new.content)):
         return Contradiction("refinement" if extra else "negation", detail)
     if len(extra) <= 3 and overlap(old, new) >= 0.75 and len(shared) >= 3 and not _other_subject(old, new):
         return Contradiction("negation", detail)
-    small = len(old.content) <= 4 and bool(old.values & new.values)
-    if small and explicit_change(new.text) and old.values <= new.values:
+    if old.values and old.values == new.values and explicit_change(new.text) and new.negated:
         return Contradiction("negation", detail)
     return None
+
+
+def _denies(text: str, shared: frozenset[str]) -> bool:
+    """Whether an English "not" stands before words that both statements hold; where there is none, the sign came otherwise."""
+    match = _NEGATOR.search(fold(text))
+    if match is None:
+        return True
+    following = [stem(w) for w in _words(fold(text)[match.end() :]) if w not in STOP][:3]
+    return not following or sum(w in shared for w in following) * 2 >= len(following)
 
 
 def _other_subject(old: Statement, new: Statement) -> bool:

@@ -7,7 +7,6 @@ The page is extractive: every line is a sentence of the session with the place i
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -21,7 +20,6 @@ from organizer.topics import terms
 FOLDER = "episodes"
 LINE = 200  # characters of a line's text
 ASKED, DONE, DECIDED, OPEN = 12, 14, 14, 8  # lines of each section
-FILES = 12
 TITLE = 72
 
 _FILLER = re.compile(
@@ -115,11 +113,11 @@ def page_path(thread: str, title: str, date: str | None) -> str:
 
 def build(
     thread: str, events: Sequence[Event], kept: Sequence[Memory], *, repo: str = "", harness: str = "", path: str = "",
-    link: str = "",
+    link: str = "", files: Sequence[str] = (),
 ) -> Episode | None:
-    """The page of a session; None if nobody asked anything in it.
+    """The page of a session; None if nobody asked anything in it, or nothing came of it.
 
-    `kept` are the memories that came from it; `path` keeps an earlier page's place; `link` is the thread file's path
+    `kept` are the memories that came from it, `files` the files it edited; `path` keeps an earlier page's place; `link` is the thread file's path
     relative to the store.
     """
     asked = [e for e in events if e.role == "user" and heard(e)]
@@ -135,6 +133,8 @@ def build(
         ("Decided", _learned(thread, kept, ("instruction", "fact"), DECIDED)),
         ("Left open", _learned(thread, kept, ("task",), OPEN)),
     )
+    if not path and len(sections[0][1]) < 3 and not files and not any(told for name, told in sections[1:] if name != "Done"):
+        return None  # a greeting, a trial, a single question
     place = path or page_path(thread, title, date)
     lines = [*_head(thread, title, date, last, events, repo, harness), "", f"# {_safe(title)}", ""]
     span = f"{first[:16].replace('T', ' ')} to {last[:16].replace('T', ' ')}" if first and last else "undated"
@@ -144,9 +144,9 @@ def build(
     for name, told in sections:
         if told:
             lines += ["", f"## {name}", *(_line(thread, t) for t in told)]
-    files = _files(events)
     if files:
-        lines += ["", "## Files", f"- {', '.join(f'`{f}`' for f in files)}"]
+        shown = ", ".join("`" + one_line(f.replace("`", "'")) + "`" for f in files)
+        lines += ["", "## Files", f"- {shown}"]
     return Episode(place, title, "\n".join(lines) + "\n")
 
 
@@ -232,20 +232,6 @@ def _closing(events: Sequence[Event]) -> list[Told]:
             lines = [s.strip() for s in _SENTENCE_END.split(event.text) if len(s.strip()) >= 20 and not s.lstrip().startswith(("|", "```"))]
             return [Told(_plain(s).lstrip("- "), str(event.index)) for s in lines[:3]]
     return []
-
-
-def _files(events: Iterable[Event]) -> list[str]:
-    """The files that were edited, most edited first, relative to the session's directory where that is known."""
-    counts: Counter[str] = Counter()
-    cwd = ""
-    for event in events:
-        session = event.metadata.get("session")
-        cwd = str(event.metadata.get("cwd") or (session.get("cwd") if isinstance(session, dict) else "") or cwd)
-        if event.kind == "file_edit":
-            for path in event.metadata.get("files") or ():
-                counts[path.removeprefix(cwd.rstrip("/") + "/") if cwd else path] += 1
-    ranked = sorted(counts, key=lambda f: (-counts[f], f))[:FILES]
-    return [one_line(f.replace("`", "'")) for f in ranked]
 
 
 def _instant(time: str) -> tuple[float, str]:

@@ -89,7 +89,7 @@ def _work(data: Mapping[str, Any]) -> Work:
     plan = data["plan"]
     topics = tuple(
         TopicPlan(
-            t["path"], t["title"], t["new"], t["repo"], t["created"], tuple(t["terms"]),
+            t["path"], t["title"], t["new"], t["repo"], tuple(t["files"]), t["created"], tuple(t["terms"]),
             tuple(Added(_memory(a["memory"]), a["importance"], a["retrieve_when"]) for a in t["added"]),
             tuple(Replaced(**r) for r in t["replaced"]),
             tuple(SeenAgain(s["id"], _range(s["source"]), s["date"], tuple(s["hints"]), s["quote"]) for s in t["seen"]),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MAX_TAGS = 6
 MAX_HINTS = 20
 MAX_RANGES = 40
+MAX_FILES = 8
 NEIGHBOURS = 12  # events between two ranges of one thread that are told as one range in the front matter
 SUMMARY = 180  # characters
 
@@ -30,7 +31,7 @@ _CURRENT = ("active", "conflicted")
 
 
 def refreshed(
-    topic: Topic, repo: str, names: Sequence[str], own: Mapping[str, Any]
+    topic: Topic, repo: str, files: Sequence[str], names: Sequence[str], own: Mapping[str, Any]
 ) -> tuple[Topic, dict[str, Any]]:
     """The topic with its front matter refreshed, and the values to record as the organizer's own.
 
@@ -48,7 +49,7 @@ def refreshed(
         "tags": tags,
         "retrieve_when": asked_about(tags),
         "query_hints": hints_of(current),
-        "metadata": {"repo": repo} if repo else None,
+        "metadata": _metadata(topic, repo, files),
         "source_range": [r.to_dict() for r in merged(r for m in topic.memories for r in m.source_range)],
         "updated_at": max([str(topic.meta.get("updated_at") or ""), *(m.date for m in topic.memories if m.date)]),
     }
@@ -62,6 +63,15 @@ def refreshed(
         if _plain(own.get(key)) != _plain(value):
             to_record[key] = topic.meta.get(key)
     return topic, to_record
+
+
+def _metadata(topic: Topic, repo: str, files: Sequence[str]) -> dict[str, Any] | None:
+    """The repository and the files that the topic's sessions edited, the latest ones first."""
+    old = topic.meta.get("metadata")
+    known = old.get("files") if isinstance(old, dict) else None
+    listed = list(dict.fromkeys([*files, *(map(str, known) if isinstance(known, list) else ())]))[:MAX_FILES]
+    named = {"repo": repo} if repo else {}
+    return {**named, "files": listed} if listed else named or None
 
 
 def _plain(value: Any) -> Any:

@@ -27,6 +27,7 @@ from organizer.topics import About, Place, place
 
 MOST_SOURCES = 8  # of one memory
 MOST_FROM_ONE_SESSION = 2
+FILES = 12  # that an episode page names
 _NOWHERE = Place("", "")
 
 
@@ -48,7 +49,10 @@ def organize_session(library: Library, thread: str, judges: Judges, *, now: date
     start = done.events if done else 0
     fresh = not_in_base(root, thread, [e for e in events if e.index >= start])
     facts = session_facts(events)
-    about = About(facts["repo"], episodes.title_of(events), spoken(events), facts.get("branch", ""), files_of(events))
+    about = About(
+        facts["repo"], episodes.title_of(events), spoken(events), facts.get("branch", ""), files_of(events),
+        files_of(events, 5, edited=True),
+    )
     found = judges.extract(fresh, segment(fresh))
     verdicts = judges.verify(found, events)
     dropped = [_item("drop", v.candidate, f"{v.check}: {v.reason}") for v in verdicts if v.outcome == "drop"]
@@ -75,7 +79,7 @@ def _within_budget(found: Sequence[Candidate], most: int) -> tuple[list[Candidat
 
 def _decide(library: Library, kept: Sequence[Candidate], about: About, now: datetime) -> tuple[list[Outcome], Plan]:
     config = library.config
-    planner = Planner(library.known, taken=_taken(library), now=now, repo=about.repo)
+    planner = Planner(library.known, taken=_taken(library), now=now, repo=about.repo, files=about.edited)
     fresh = _not_known(kept, library.known)
     places = place(
         [kept[i] for i in fresh], about, library.shelves, library.frequency, categories=config.categories,
@@ -133,6 +137,7 @@ def _page(library: Library, thread: str, events: Sequence[Event], facts: dict[st
     link = threads.thread_path(library.root, thread).relative_to(library.root).as_posix()
     page = episodes.build(
         thread, events, kept, repo=facts["repo"], harness=facts.get("harness", ""), path=earlier, link=link,
+        files=files_of(events, FILES, edited=True),
     )
     if page is None or (not earlier and (library.root / page.path).exists()):
         return None

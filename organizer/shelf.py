@@ -105,7 +105,8 @@ def shelf_of(topic: Topic) -> Shelf:
     """A topic as placing sees it."""
     meta = topic.meta.get("metadata")
     repo = str(meta.get("repo") or "") if isinstance(meta, dict) else ""
-    shelf = Shelf(topic.path, topic.title, repo, len(topic.text))
+    files = tuple(map(str, meta.get("files") or ())) if isinstance(meta, dict) else ()
+    shelf = Shelf(topic.path, topic.title, repo, len(topic.text), files)
     for text in (topic.title, *topic.tags, *topic.query_hints):
         shelf.learn(text, 3)
     for memory in topic.memories:
@@ -204,12 +205,17 @@ def session_facts(events: Sequence[Event]) -> dict[str, str]:
     return facts
 
 
-def files_of(events: Iterable[Event], limit: int = 20) -> tuple[str, ...]:
-    """The files a session dealt with, edited ones counting three times, most often first."""
+def files_of(events: Iterable[Event], limit: int = 20, *, edited: bool = False) -> tuple[str, ...]:
+    """The files a session dealt with (only those it edited, if `edited`), relative to its directory, most often first."""
     counts: Counter[str] = Counter()
+    cwd = ""
     for event in events:
+        session = event.metadata.get("session")
+        cwd = str(event.metadata.get("cwd") or (session.get("cwd") if isinstance(session, dict) else "") or cwd)
+        if edited and event.kind != "file_edit":
+            continue
         for file in event.metadata.get("files") or ():
-            counts[file] += 3 if event.kind == "file_edit" else 1
+            counts[file.removeprefix(cwd.rstrip("/") + "/") if cwd else file] += 3 if event.kind == "file_edit" else 1
     return tuple(sorted(counts, key=lambda f: (-counts[f], f))[:limit])
 
 

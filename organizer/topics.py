@@ -22,6 +22,7 @@ from organizer.nouns import Candidate
 from organizer.rules import hints
 
 SURE = 0.6  # share of a statement's term weight found in a topic's words from which it belongs there, whatever else
+SURE_WORDS = 4  # ... if it shares at least so many
 JOIN = 0.34  # ... from which it belongs there unless it names what its own session is about
 NEAREST = 0.20  # ... from which a statement that opens no topic of its own still goes to the nearest
 OPENS = 3  # statements that must be left over to open a topic of their own
@@ -34,41 +35,42 @@ _WORD = re.compile(
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _KO_TAIL = re.compile("(?:에서|에게|으로|라고|까지|부터|처럼|보다|하고|은|는|이|가|을|를|의|에|도|만|로|와|과)$")
 _EVERYWHERE = re.compile(
-    r"\b(?:always|never|from now on|in general|every time|whenever|remember to|prefer|preference|"
-    r"don'?t ever|as a rule|my style|i like|i hate|i want you to|avoid)\b"
+    r"(?<![a-z0-9])(?:always|never|from now on|in general|every time|whenever|remember to|prefer|preference|"
+    r"don'?t ever|as a rule|my style|i like|i hate|i want you to|avoid)(?![a-z0-9])"
     r"|いつも|必ず|今後|常に|絶対|好み|항상|앞으로|반드시|절대|선호|总是|永远|以后|今后|务必|偏好",
     re.IGNORECASE,
 )
+_HERE = re.compile(r"(?<![a-z0-9])(?:in|for|of) this (?:repo(?:sitory)?|project|app|package)(?![a-z0-9])|この(?:リポジトリ|プロジェクト)|이 (?:저장소|프로젝트)|这个(?:仓库|项目)", re.I)
 # The pages of preferences/, by what they are about; the first that matches.
 _PREFERENCE_PAGES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     ("Git and reviews", "git-and-reviews", re.compile(
-        r"\b(?:commits?|branch(?:es)?|rebase|merge|stash|push|pull request|prs?|review(?:s|ers?)?|git|gh)\b|コミット|ブランチ|커밋|브랜치|提交|分支", re.I)),
-    ("Testing", "testing", re.compile(r"\b(?:tests?|coverage|mocks?|fixtures?|pytest|jest|vitest|e2e|assert\w*)\b|テスト|테스트|测试", re.I)),
+        r"(?<![a-z0-9])(?:commits?|branch(?:es)?|rebase|merge|stash|push|pull request|prs?|review(?:s|ers?)?|git|gh)(?![a-z0-9])|コミット|ブランチ|커밋|브랜치|提交|分支", re.I)),
+    ("Testing", "testing", re.compile(r"(?<![a-z0-9])(?:tests?|coverage|mocks?|fixtures?|pytest|jest|vitest|e2e|assert\w*)(?![a-z0-9])|テスト|테스트|测试", re.I)),
     ("Communication", "communication", re.compile(
-        r"\b(?:answer|reply|replies|tone|language|explain|concise|short|verbose|emoji|english|japanese|korean|chinese|summar\w+|tell me|ask me)\b"
+        r"(?<![a-z0-9])(?:answer|reply|replies|tone|language|explain|concise|short|verbose|emoji|english|japanese|korean|chinese|summar\w+|tell me|ask me)(?![a-z0-9])"
         r"|日本語|返事|返信|説明|簡潔|답변|설명|한국어|간결|回答|中文|简洁", re.I)),
     ("Tooling", "tooling", re.compile(
-        r"\b(?:pnpm|npm|yarn|bun|pip|uv|poetry|cargo|make|mise|docker|editor|vim|vscode|lsp|formatter|lint(?:er|ers)?|prettier|eslint|ruff|black|"
-        r"tools?|install|package manager|shell|terminal|cli|command)\b|ツール|도구|工具", re.I)),
+        r"(?<![a-z0-9])(?:pnpm|npm|yarn|bun|pip|uv|poetry|cargo|make|mise|docker|editor|vim|vscode|lsp|formatter|lint(?:er|ers)?|prettier|eslint|ruff|black|"
+        r"tools?|install|package manager|shell|terminal|cli|command)(?![a-z0-9])|ツール|도구|工具", re.I)),
     ("Code style", "code-style", re.compile(
-        r"\b(?:nam(?:e|ing)|style|indent|tabs|spaces|comments?|types?|functions?|constants?|imports?|helpers?|abstractions?|duplicat\w+|refactor|"
-        r"readab\w+|docstrings?|literal)\b|命名|コメント|스타일|주석|注释|风格", re.I)),
+        r"(?<![a-z0-9])(?:nam(?:e|ing)|style|indent|tabs|spaces|comments?|types?|functions?|constants?|imports?|helpers?|abstractions?|duplicat\w+|refactor|"
+        r"readab\w+|docstrings?|literal)(?![a-z0-9])|命名|コメント|스타일|주석|注释|风格", re.I)),
 )
 _CONTACT = re.compile(
-    r"\b(?:maintainer|product owner|project manager|team lead|tech lead|cto|ceo|phone|reach (?:him|her|them)|contact (?:is|person)|"
-    r"is responsible for|works? (?:at|for))\b|担当者?は|連絡先|責任者|담당자|연락처|负责人|联系人",
+    r"(?<![a-z0-9])(?:maintainer|product owner|project manager|team lead|tech lead|cto|ceo|phone|reach (?:him|her|them)|contact (?:is|person)|"
+    r"is responsible for|works? (?:at|for))(?![a-z0-9])|担当者?は|連絡先|責任者|담당자|연락처|负责人|联系人",
     re.IGNORECASE,
 )
 _INFRASTRUCTURE = re.compile(
-    r"\b(?:servers?|hosts?|hostname|dns|vpn|vms?|kubernetes|k8s|docker|compose|nginx|caddy|postgres(?:ql)?|mysql|redis|s3|bucket|"
+    r"(?<![a-z0-9])(?:servers?|hosts?|hostname|dns|vpn|vms?|kubernetes|k8s|docker|compose|nginx|caddy|postgres(?:ql)?|mysql|redis|s3|bucket|"
     r"deploy(?:s|ed|ment)?|staging|production|listens?|ports?|tls|certificates?|domain|cron|backup|terraform|ansible|ci|runner|resolv\.conf|"
-    r"databases?|clusters?|load balancer|firewall|proxy)\b"
+    r"databases?|clusters?|load balancer|firewall|proxy)(?![a-z0-9])"
     r"|サーバー?|ポート|本番環境?|デプロイ|データベース|서버|포트|배포|데이터베이스|운영|服务器|端口|部署|数据库|生产环境",
     re.IGNORECASE,
 )
 _PROCEDURE = re.compile(
-    r"\b(?:how to|to (?:release|deploy|publish|set up|install|reproduce|build|migrate|restore)\b.{0,80}\b(?:run|use|execute|call|first)|steps? (?:to|for)|"
-    r"then run|run .{1,60} (?:before|after|to))\b|手順|手顺|절차|步骤",
+    r"(?<![a-z0-9])(?:how to|to (?:release|deploy|publish|set up|install|reproduce|build|migrate|restore)(?![a-z0-9]).{0,80}(?<![a-z0-9])(?:run|use|execute|call|first)|steps? (?:to|for)|"
+    r"then run|run .{1,60} (?:before|after|to))(?![a-z0-9])|手順|手顺|절차|步骤",
     re.IGNORECASE,
 )
 
@@ -95,6 +97,7 @@ class Shelf:
     title: str
     repo: str = ""
     bytes: int = 0
+    files: tuple[str, ...] = ()
     weights: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -109,13 +112,14 @@ class Shelf:
 @dataclass(frozen=True, slots=True)
 class About:
     """What a session is about: its repository's name ("" outside of one), its title, its users' words, the names of its
-    git branch and of the files it dealt with, most often first."""
+    git branch, of the files it dealt with, and of those it edited, most often first."""
 
     repo: str = ""
     title: str = ""
     text: str = ""
     branch: str = ""
     files: tuple[str, ...] = ()
+    edited: tuple[str, ...] = ()
 
 
 def terms(text: str) -> list[str]:
@@ -174,12 +178,13 @@ def category_of(candidate: Candidate, about: About, categories: Sequence[str]) -
     kinds = {v.kind for v in candidate.values}
     choice = "projects" if about.repo else {"task": "tasks", "instruction": "preferences"}.get(candidate.kind, "notes")
     by_user = candidate.kind == "instruction" and candidate.stated_by == "user"
-    if by_user and _EVERYWHERE.search(text) and not kinds & _OF_ONE_PROJECT:
+    everywhere = _EVERYWHERE.search(text) and not kinds & _OF_ONE_PROJECT and not _HERE.search(text)
+    if by_user and everywhere and (not about.repo or any(p.search(candidate.summary) for _, _, p in _PREFERENCE_PAGES)):
         choice = "preferences"
     if candidate.kind == "fact":
         if "email" in kinds or _CONTACT.search(candidate.summary):
             choice = "contacts" if _CONTACT.search(candidate.summary) else choice
-        elif len({m[0].lower() for m in _INFRASTRUCTURE.finditer(candidate.summary)}) >= (2 if "port" not in kinds else 1):
+        elif len({m[0].lower() for m in _INFRASTRUCTURE.finditer(candidate.summary)}) >= (1 if kinds & {"port", "url"} else 2):
             choice = "infrastructure"
         elif not about.repo and any("decision" in w for w in candidate.why):
             choice = "decisions"
@@ -207,27 +212,49 @@ def place(
             chosen[i] = _page_of(category, about)
         else:
             best[i] = found = _best(candidate, about, category, shelves, frequency, max_bytes, taken)
-            if found and found[0] >= SURE:
+            if found and found[0] >= SURE and len(set(terms(candidate.summary)) & found[1].weights.keys()) >= SURE_WORDS:
                 chosen[i] = Place(found[1].path, found[1].title)
                 taken[found[1].path] += _LINE_BYTES
             else:
                 weak.append(i)
     if weak:
         category = "projects" if about.repo and "projects" in categories else category_of(candidates[weak[0]], about, categories)
-        own = _own_topic([candidates[i] for i in weak], about, category, frequency) if len(weak) >= OPENS else None
+        own = _continued(about, category, shelves, max_bytes)
+        if own is None and len(weak) >= OPENS:
+            own = _own_topic([candidates[i] for i in weak], about, category, frequency)
         for i in weak:
-            chosen[i] = _choose(candidates[i], own, best[i]) or _page_of(category, about)
+            others = Shelf("", "")
+            for k in weak:
+                if k != i:
+                    others.learn(candidates[k].summary)
+            shelf = shelves.get(own.path, others) if own else others
+            within = max(fits(candidates[i].summary, s, frequency) for s in (others, shelf)) if own else 0.0
+            chosen[i] = _choose(candidates[i], own, within, best[i]) or _page_of(category, about)
     return [_settled(p, shelves, max_bytes) for p in chosen if p is not None]
 
 
-def _choose(candidate: Candidate, own: Place | None, near: tuple[float, Shelf] | None) -> Place | None:
-    """The session's own topic where the statement names its subject, else the nearest topic, else the session's own."""
+def _choose(candidate: Candidate, own: Place | None, within: float, near: tuple[float, Shelf] | None) -> Place | None:
+    """The session's own topic where the statement names its subject or shares its words, else the nearest topic."""
     names = {t for name in own.terms for t in terms(name)} if own else set()
-    if own and names & set(terms(candidate.summary)):
+    if own and (names & set(terms(candidate.summary)) or (near and within >= near[0] - 0.1)):
         return own
     if near and near[0] >= (JOIN if own else NEAREST):
         return Place(near[1].path, near[1].title)
     return own
+
+
+def _continued(about: About, category: str, shelves: Mapping[str, Shelf], max_bytes: int) -> Place | None:
+    """The topic that this session goes on with: the one whose sessions edited most of the files that it edits."""
+    edited = set(about.edited)
+    shared = {
+        path: len(edited & set(shelf.files)) for path, shelf in shelves.items()
+        if shelf.category == category and shelf.repo == about.repo and shelf.bytes < max_bytes * ROOM
+        and path != _page_of(category, about).path
+    }
+    path = min(shared, key=lambda p: (-shared[p], p), default="")
+    if not path or shared[path] * 2 < len(edited) or not shared[path]:
+        return None
+    return Place(path, shelves[path].title, terms=tuple(t for t in re.split(r"[ ,·]+", shelves[path].title) if t))
 
 
 def _best(
@@ -305,9 +332,9 @@ def subject(candidates: Sequence[Candidate], about: About, frequency: Frequency,
             continue
         group = [key]
         near = sorted((-n, p) for p, n in pairs.items() if key in p and n >= 3 and not used & set(p))
-        if near and not names:
+        if near and not names and -near[0][0] >= 0.3 * len(candidates):
             other = next(k for k in near[0][1] if k != key)
-            if weight[other] >= weight[key] * 0.4:
+            if weight[other] >= weight[key] * 0.6:
                 group = list(near[0][1])
         used.update(group)
         names.append(" ".join(_display(shown[k]) for k in group))

@@ -24,7 +24,8 @@ def events(*turns: tuple[str, str] | tuple[str, str, str] | tuple[str, str, str,
 
 
 def page(found: list[Event], *kept: Memory) -> Episode:
-    made = build(THREAD, found, kept, repo="school", harness="claude-code", link=f"threads/2026/05/{THREAD}.jsonl")
+    files = [f for e in found for f in e.metadata.get("files", ())]
+    made = build(THREAD, found, kept, repo="school", harness="claude-code", link=f"threads/2026/05/{THREAD}.jsonl", files=files)
     assert made is not None
     return made
 
@@ -74,6 +75,7 @@ def test_equal_input_gives_equal_bytes_and_the_page_is_bounded() -> None:
 def test_a_session_in_which_nobody_asked_has_no_page() -> None:
     assert build(THREAD, events(("assistant", "Hello")), ()) is None
     assert build(THREAD, [], ()) is None
+    assert build(THREAD, events(("user", "Good morning, are you there?"), ("assistant", "I am here.")), ()) is None
     assert build(THREAD, events(("user", "<system-reminder>x</system-reminder>", "message", {"skip": "injected"})), ()) is None
 
 

@@ -45,6 +45,9 @@ CONTRADICTIONS = [
     ("セッションの有効期限は7日", "セッションの有効期限は14日に変更", "value"),
     ("포트는 3000이다", "포트는 이제 4000이다", "value"),
     ("端口是3000", "端口改为4000", "value"),
+    ("卒業生も機材を予約するから、alumni.example.ed.jp も許可することにする", "古い alumni.example.ed.jp はもう通さないで", "negation"),
+    ("SESSION_COOKIE_MAX_AGE=604800 とする", "docs/security.md says SESSION_COOKIE_MAX_AGE=1209600", "value"),
+    ("セッションの Cookie の有効期間は 7 日にして", "The session cookie lives for 14 days", "value"),
 ]
 COMPATIBLE = [
     ("Use pytest", "Use ruff"),
@@ -54,6 +57,8 @@ COMPATIBLE = [
     ("Timeout is 30 s for uploads", "Timeout is 30 s for downloads"),
     ("Survey A: side effects were not observed in mice", "Survey B: migration was not observed in birds"),
     ("The parser keeps comments", "The printer does not keep comments"),
+    ("Rejected sign-ins are logged with reason and domain only", "Rejected sign-ins are logged with the reason, never the full address"),
+    ("Cookie は7日", "The locker code changes every 14 days"),
     ("Logs go to .entire/logs", "Settings go to .entire/settings.json"),
 ]
 
