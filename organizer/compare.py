@@ -253,6 +253,7 @@ def _contrast_fits(old: Statement, new: Statement, shared: frozenset[str], phras
 
 
 _ASSIGNMENT = re.compile(r"(?<![\w.])([a-z_][a-z0-9_.]*[a-z0-9_])\s?=\s?([^\s,;()（）]+)")
+_SWITCHES = frozenset({"true", "false", "on", "off", "yes", "no", "0", "1"})  # set one way here and another way there
 _NEGATOR = re.compile(r"\b(?:not|never|no longer|cannot|without|\w+n't)\b")
 _QUANTITY = re.compile(
     r"(\d+(?:[.,]\d+)*)\s?(?:(?P<second>seconds?|secs?|s(?![a-z])|秒|초)|(?P<minute>minutes?|mins?|分(?!之)|분)"
@@ -266,7 +267,7 @@ def _assignments(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in _ASSIGNMENT.findall(fold(text)):
         found[name] = "" if name in found and found[name] != value else value.rstrip(".。:")
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in found.items() if value and value.strip("`'\"") not in _SWITCHES}
 
 
 def _quantities(text: str) -> dict[str, set[str]]:

@@ -58,6 +58,7 @@ COMPATIBLE = [
     ("Survey A: side effects were not observed in mice", "Survey B: migration was not observed in birds"),
     ("The parser keeps comments", "The printer does not keep comments"),
     ("Rejected sign-ins are logged with reason and domain only", "Rejected sign-ins are logged with the reason, never the full address"),
+    ("The tests failed because commit.gpgsign=true is set globally", "commit.gpgsign=false is set for each test repository"),
     ("Cookie は7日", "The locker code changes every 14 days"),
     ("Logs go to .entire/logs", "Settings go to .entire/settings.json"),
 ]
