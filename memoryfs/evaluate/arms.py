@@ -16,6 +16,7 @@ from memoryfs.evaluate.corpus import Corpus
 from memoryfs.evaluate.golden import Question
 
 ARMS = ("raw", "summary", "breadcrumb", "floor")
+NO_MEMORIES = ("none",)  # a status that no memory has (an empty list would ask for all of them)
 
 # Snowball's English stop words, shortened to what questions are made of; the floor has no business being clever.
 _STOP = """
@@ -61,8 +62,8 @@ def breadcrumb(store: Any, *, k: int = 10, max_tokens: int = 1500, level: int | 
 
 
 def raw(store: Any, *, k: int = 10, max_tokens: int = 1500, **options: Any) -> Arm:
-    """The past log searched as it is: no status is asked for, so no memory takes part."""
-    return recall_arm(store, k=k, max_tokens=max_tokens, **{**options, "level": 2, "status": ()})
+    """The past log searched as it is: a status is asked for that no memory has."""
+    return recall_arm(store, k=k, max_tokens=max_tokens, **{**options, "level": 2, "status": NO_MEMORIES})
 
 
 def summary(store: Any, *, k: int = 10, max_tokens: int = 1500, **options: Any) -> Arm:

@@ -61,8 +61,8 @@ def organize(store: MemoryStore, model: bool) -> None:
     from memoryfs.models import open_generator
 
     generator = open_generator(store.config.models) if model else None
-    run(store.root, config=store.config, generator=generator, embedder=store.embedder(), now=store.clock(),
-        budget=store.config.organize)
+    run(store.root, config=store.config, generator=generator, embedder=store.embedder() if model else None,
+        now=store.clock())
 
 
 def progress(name: str, done: int, total: int) -> None:

@@ -40,12 +40,13 @@ def write_sessions(item: dict[str, Any], folder: Path) -> list[Path]:
     return paths
 
 
-def question_of(item: dict[str, Any]) -> Question:
+def question_of(item: dict[str, Any], dated: bool) -> Question:
     abstain = item["question_id"].endswith("_abs")
     places = () if abstain else tuple(Place(f"{name}.jsonl") for name in item["answer_session_ids"])
     return Question(
         id=item["question_id"], question=item["question"], answer=None if abstain else str(item["answer"]),
         type="abstain" if abstain else item["question_type"], language="en", evidence=places,
+        as_of=rfc3339(item["question_date"])[:10] if dated else None,  # some sessions are hours later
     )
 
 
@@ -55,7 +56,7 @@ def ask(item: dict[str, Any], options: Any) -> Evaluation:
     paths = sorted(sessions.glob("*.jsonl")) if sessions.exists() else write_sessions(item, sessions)
     store = common.make_store(folder / "store", paths, options)
     return evaluate.evaluate(
-        store, (question_of(item),), arms=options.arms.split(","), k=options.k, max_tokens=options.max_tokens,
+        store, (question_of(item, not options.no_date),), arms=options.arms.split(","), k=options.k, max_tokens=options.max_tokens,
         tolerance=0, unit="thread", vectors=options.vectors,
     )
 
@@ -64,6 +65,7 @@ def main() -> None:
     parser = common.parser(__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--half", choices=("first", "second", "both"), default="both")
+    parser.add_argument("--no-date", action="store_true", help="do not say when the question was asked")
     options = parser.parse_args()
     opener = gzip.open if options.file.suffix == ".gz" else open
     with opener(options.file, "rt", encoding="utf-8") as lines:

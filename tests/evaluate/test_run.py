@@ -3,6 +3,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from memoryfs import MemoryStore
 from memoryfs.errors import UsageError
 from memoryfs.evaluate import page, table
 from memoryfs.evaluate.arms import breadcrumb, floor, floor_terms, raw, summary
@@ -53,7 +54,7 @@ def test_floor_terms_drop_stop_words_unless_nothing_is_left():
 def test_the_arms_ask_recall_for_what_they_stand_for(store):
     raw(store)(PORT), summary(store)(PORT), breadcrumb(store, k=3, vectors=False)(PORT)
     kinds = [(c.get("level"), c.get("status"), c["k"], c.get("vectors")) for c in store.calls]
-    assert kinds == [(2, (), 10, None), (0, None, 10, None), (2, None, 3, False)]
+    assert kinds == [(2, ("none",), 10, None), (0, None, 10, None), (2, None, 3, False)]
 
 
 def test_a_question_date_is_passed_on(store):
@@ -121,3 +122,16 @@ def test_nearly_all_does_not_read_as_all():
     assert shown(Rate(9999, 10000), interval=False) == ".999"
     assert shown(Rate(5, 5), interval=False) == "1" and shown(Rate(0, 0)) == "–"
     assert shown(Rate(1, 2)) == ".500 [.09-.91]"
+
+
+def test_only_the_raw_arm_leaves_memories_out(tmp_path):
+    transcript = tmp_path / "chat.jsonl"
+    transcript.write_text('{"role": "user", "content": "The staging proxy listens on port 9443."}\n', encoding="utf-8")
+    real = MemoryStore.init(tmp_path / "store")
+    real.import_transcripts([transcript])
+    real.remember("The staging proxy has port 9443.")
+    question = Question("p", "Which port has the staging proxy?", "9443", "exact", "en", (Place("chat.jsonl", (0,)),))
+    answers = {name: arm(real, vectors=False)(question) for name, arm in
+               (("raw", raw), ("summary", summary), ("breadcrumb", breadcrumb))}
+    assert [bool(a.memories) for a in answers.values()] == [False, True, True]
+    assert [bool(a.evidence) for a in answers.values()] == [True, False, True]
