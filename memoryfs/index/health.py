@@ -70,6 +70,6 @@ def check(index: Index) -> tuple[Problem, ...]:
     except apsw.Error as error:
         found.append(str(error))
     problems = [Problem(str(index.path), f"the index is damaged: {text}", _REMEDY) for text in found]
-    for path, error in db.execute("SELECT path, error FROM files WHERE error != ''"):
+    for (error,) in db.execute("SELECT error FROM files WHERE error != ''"):
         problems.extend(Problem(**p) for p in json.loads(error.lstrip("!")))
     return tuple(problems)

@@ -75,7 +75,7 @@ def _differs(index: Index, file: scan.Seen, before: scan.Known) -> bool:
         limit = before.done if file.kind == "thread" else None
         digest, size = scan.digest(index.root / file.path, limit)
         if digest == before.digest and file.size == before.size and (limit is None or size == limit):
-            if index.writable and (file.mtime_ns, file.ctime_ns) != (before.mtime_ns, before.ctime_ns) or (
+            if (index.writable and (file.mtime_ns, file.ctime_ns) != (before.mtime_ns, before.ctime_ns)) or (
                 index.writable and now - before.synced_ns > scan.RACY_NS
             ):
                 index.db.execute(

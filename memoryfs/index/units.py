@@ -37,7 +37,7 @@ _COUNTED = re.compile(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twice|once|couple|few|several|dozens?)\b|[一二三四五六七八九十百千]", re.I
 )
 
-_CUT = re.compile(r"\n\s*\n|\n|(?<=[.!?。！？])\s*|\s")  # noqa: RUF001
+_CUT = re.compile(r"\n\s*\n|\n|(?<=[.!?。！？])\s*|\s")
 
 
 def epoch(time: str | None) -> int:
@@ -140,7 +140,7 @@ class ThreadMap:
             return []
         kind = record.get("kind", "message")
         flags = ROLE_CODES.get(record.get("role", "user"), 0) | (MESSAGE if kind == "message" else 0)
-        if kind == "message" and text.rstrip()[-1:] in ("?", "？"):  # noqa: RUF001
+        if kind == "message" and text.rstrip()[-1:] in ("?", "？"):
             flags |= QUESTION
         speaker = str(metadata.get("name") or "")
         if speaker not in self.names and len(self.names) < 255:

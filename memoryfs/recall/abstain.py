@@ -47,7 +47,7 @@ def _known(index: Index, name: str) -> bool:
 
 def _someone_else(found: Found) -> bool:
     """Whether the person named in the question said nothing that fits nearly as well as what others said."""
-    if not any(item.speaker for item in found.events):
+    if not found.asked_speaker:
         return False
     own = [item.score - fuse.WEIGHTS["speaker"] for item in found.events[:LOOKED_AT] if item.speaker]
     others = [item.score for item in found.events[:LOOKED_AT] if not item.speaker]

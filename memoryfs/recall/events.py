@@ -45,6 +45,7 @@ class Candidate:
     when: float = 0.0
     speaker: float = 0.0
     memory: float = 0.0
+    late: float = 0.0  # place in time among the candidates, 1 for the latest
     length: float = 0.0  # ln(1 + terms)
     message: bool = True
     question: bool = False

@@ -15,7 +15,7 @@ from memoryfs.model import Event
 from memoryfs.text import estimate_tokens, scan
 
 _PIECE = re.compile(r"[^\n]*\n?")
-_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])")  # noqa: RUF001
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])")
 _REDACTED = re.compile(r"\[REDACTED:[\w .-]+\]")
 LONG_PIECE = 320
 REACH = 2600  # characters around the best unit that are looked at

@@ -16,6 +16,7 @@ WEIGHTS = {
 DENSE = {"dense": 0.5, "dense_near": 0.5, "dense_thread": 0.4}
 QUESTION = -0.3  # a question is seldom its own answer
 TIMED, COUNTED = 0.4, 0.2  # for "when" and "how many"
+NOW = 0.3  # the latest, for a question about the present state
 TOOL = 0.85  # tool output, beside what was said
 
 FREE, SAME_THREAD = 7, 0.4  # from its eighth event on, each one of a thread counts for this much less: room for others
@@ -31,6 +32,8 @@ def parts(item: Candidate, query: Query, *, dense: bool) -> dict[str, float]:
         why["timed"] = TIMED
     if item.counted and query.asks_count:
         why["counted"] = COUNTED
+    if item.late and query.asks_now:
+        why["late"] = NOW * item.late
     if not item.message or item.role == 2:
         why["tool"] = TOOL
     return why
@@ -40,13 +43,13 @@ def rank(items: Iterable[Candidate], query: Query, *, dense: bool) -> list[Candi
     """The candidates with their scores, best first."""
     out = list(items)
     w, d = WEIGHTS, DENSE if dense else dict.fromkeys(DENSE, 0.0)
-    timed, counted = TIMED * query.asks_when, COUNTED * query.asks_count
+    timed, counted, now = TIMED * query.asks_when, COUNTED * query.asks_count, NOW * query.asks_now
     for c in out:
         score = (
             w["unit"] * c.unit + w["small"] * c.small + w["large"] * c.large + w["thread"] * c.thread + w["near"] * c.near
             + w["length"] * c.length + w["speaker"] * c.speaker + w["when"] * c.when + w["memory"] * c.memory
             + d["dense"] * c.dense + d["dense_near"] * c.dense_near + d["dense_thread"] * c.dense_thread
-            + timed * c.timed + counted * c.counted + QUESTION * c.question
+            + timed * c.timed + counted * c.counted + now * c.late + QUESTION * c.question
         )
         c.score = score if c.message and c.role != 2 else score * TOOL
     out.sort(key=lambda c: (-c.score, c.doc))

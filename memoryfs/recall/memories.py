@@ -96,7 +96,7 @@ def rank(
         path, id, _kind, state, _text, _terms, _at, _importance, data = rows[doc]
         memory = memory_from_json(id, state, path, data)
         topic_docs = [d for d in covered if rows[d][2] == "topic" and rows[d][0] == path]
-        coverage = min(1.0, (covered.get(doc, 0.0) + 0.5 * max((covered[d] for d in topic_docs), default=0.0)) / mass) if mass else 0.0
+        coverage = min(1.0, (covered.get(doc, 0.0) + 0.8 * max((covered[d] for d in topic_docs), default=0.0)) / mass) if mass else 0.0
         out.append(Ranked(Breadcrumb(memory, score, {k: round(v, 4) for k, v in why.items()}), coverage, doc))
     return out
 

@@ -12,6 +12,10 @@ _PREFIX = re.compile(r"(?<![\w*])(\w{2,})\*(?!\w)")
 _LITERAL = re.compile(r"`([^`\n]{2,120})`|\"([^\"\n]{2,120})\"|「([^」\n]{1,60})」|“([^”\n]{2,120})”")
 _WHEN = re.compile(r"\bwhen\b|\bhow long\b|\b(?:what|which) (?:date|day|year|month|time)\b|いつ|何[年月日時曜]|언제|몇\s?[년월일시]|什么时候|何时|哪[年天月]", re.I)
 _COUNT = re.compile(r"\bhow (?:many|much|often|old)\b|いくつ|何[個人回件本枚台匹]|몇|얼마|多少|几[个次人]", re.I)
+_NOW = re.compile(
+    r"\b(?:now|nowadays|today|these days|currently|current|at present|any ?more|latest|newest|still|in the end|final(?:ly)?)\b"
+    r"|今は|いまは?|現在|最新|最終|지금|현재|요즘|최신|이제|现在|目前|当前|最新|如今", re.I,
+)
 _NAME = re.compile(r"\b[A-Z][a-z]{2,}\b")
 
 
@@ -30,6 +34,7 @@ class Query:
     prefixes: frozenset[str]
     asks_when: bool = False
     asks_count: bool = False
+    asks_now: bool = False
 
 
 def analyse(text: str) -> Query:
@@ -46,5 +51,5 @@ def analyse(text: str) -> Query:
         text=text, plain=plain, terms=tuple(terms.items()), whole=whole,
         literals=tuple(" ".join(normalise(value).split()) for value in literals),
         names=frozenset(normalise(m[0]) for m in _NAME.finditer(text)), prefixes=prefixes,
-        asks_when=bool(_WHEN.search(text)), asks_count=bool(_COUNT.search(text)),
+        asks_when=bool(_WHEN.search(text)), asks_count=bool(_COUNT.search(text)), asks_now=bool(_NOW.search(text)),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -33,6 +34,7 @@ class Found:
     coverage: float = 0.0
     similarity: float = 0.0
     dense: bool = False
+    asked_speaker: bool = False  # the question names someone who speaks in the threads found
 
 
 def retrieve(
@@ -73,10 +75,13 @@ def retrieve(
             thread = index.thread(doc >> SHIFT)
             at = thread.at[thread.event[doc & MASK]]
             item.when = nearness(at, ranges) if at != NO_TIME else 0.0
-    _speakers(index, items, query)
+    found.asked_speaker = _speakers(index, items, query)
+    if query.asks_now:
+        _lateness(index, items)
     found.dense = vector is not None
+    likely = heapq.nlargest(30, items.values(), key=lambda c: c.unit + c.small)
+    found.coverage = _coverage(likely, terms, mass, total)
     found.events = fuse.rank(items.values(), query, dense=found.dense)
-    found.coverage = _coverage(found.events[:10], terms, mass, total)
     return found
 
 
@@ -139,16 +144,33 @@ def _range_boosts(index: Index, ranked: list[Ranked]) -> dict[int, float]:
     return out
 
 
-def _speakers(index: Index, items: dict[int, Candidate], query: Query) -> None:
-    """1 for what a person named in the question said, where the thread knows speakers by name."""
+def _speakers(index: Index, items: dict[int, Candidate], query: Query) -> bool:
+    """Mark what a person named in the question said; whether such a person speaks in one of the candidates' threads."""
     if not query.names:
-        return
+        return False
+    asked: dict[int, set[int]] = {}  # thread → codes of the speakers named
+    for number in {doc >> SHIFT for doc in items}:
+        names = index.thread(number).names
+        asked[number] = {
+            code for code, name in enumerate(names)
+            if name and ((folded := name.lower()) in query.names or folded.split()[0] in query.names)
+        }
     for doc, item in items.items():
+        codes = asked[doc >> SHIFT]
+        if codes and index.thread(doc >> SHIFT).speaker[doc & MASK] in codes:
+            item.speaker = 1.0
+    return any(asked.values())
+
+
+def _lateness(index: Index, items: dict[int, Candidate]) -> None:
+    """The candidates' places in time, by thread and position where times are missing."""
+    def key(doc: int) -> tuple[int, int]:
         thread = index.thread(doc >> SHIFT)
-        if len(thread.names) > 1:
-            name = thread.names[thread.speaker[doc & MASK]].lower()
-            if name and (name in query.names or name.split()[0] in query.names):
-                item.speaker = 1.0
+        return thread.at[thread.event[doc & MASK]], doc
+
+    order = sorted(items, key=key)
+    for place, doc in enumerate(order):
+        items[doc].late = place / max(1, len(order) - 1)
 
 
 def _coverage(best: list[Candidate], terms: list[Term], mass: float, total: int) -> float:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memoryfs.errors import ModelUnavailableError, UsageError
 from memoryfs.index.core import MISMATCH
 from memoryfs.model import Event, Evidence, Recall
-from memoryfs.recall import abstain, decide, extract, fuse, history, time
+from memoryfs.recall import abstain, decide, extract, fuse, history, hops, time
 from memoryfs.recall.events import Candidate
 from memoryfs.recall.query import Query, analyse
 from memoryfs.recall.retrieve import Found, retrieve
@@ -24,7 +24,8 @@ LEVELS = ("auto", "0", "1", "2", "3")
 MAX_K = 200
 NOTHING = "Nothing in this store answers the question."
 INDEX_TOKENS = 25  # of each event at level 1
-STRONG = 0.6  # share of the query's weight that a memory must cover for level 0 to be enough
+HOP_FROM = 3  # units whose identifiers open the second hop
+STRONG = 0.5  # share of the query's weight that a memory must cover for level 0 to be enough
 
 
 def recall(
@@ -57,18 +58,22 @@ def recall(
     vector = _vector(index, query, embedder, notices)
     decision = decide.decide(asked)
 
-    def find() -> Found:
+    def find(query: Query, vector: object | None) -> Found:
         return retrieve(
-            index, asked, status=tuple(status), now=now.timestamp(), until=until, ranges=time.spans(query, now),
+            index, query, status=tuple(status), now=now.timestamp(), until=until, ranges=time.spans(query.text, now),
             vector=vector, want_events=level != "0",
         )
 
-    found = index.guarded(find)
+    found = index.guarded(lambda: find(asked, vector))
     notices.extend(index.take_notices())
     why_not = abstain.weak(index, asked, found)
     chosen = _level(level, decision, found)
     memories = tuple(item.crumb for item in found.memories[:k])
     evidence: tuple[Evidence, ...] = ()
+    if chosen >= 2 and found.events:
+        second = hops.openings(index, asked, _texts(index, found))
+        if second:
+            found = hops.join(found, find(replace(asked, terms=second, text=""), None))
     if chosen >= 1 and found.events:
         evidence = tuple(_evidence(index, asked, found, k, max_tokens, decision == decide.EXACT, chosen))
     abstained = bool(why_not) or not (memories or evidence)
@@ -135,6 +140,17 @@ def _evidence(
     return out
 
 
+def _texts(index: Index, found: Found) -> list[str]:
+    """The text of the best units, which a second hop starts from."""
+    out: list[str] = []
+    for item in found.events[:HOP_FROM]:
+        thread = index.thread(item.number)
+        event = index.sources.event(thread, thread.event[item.nth])
+        if event is not None:
+            out.append(event.text[thread.start[item.nth] : thread.end[item.nth]])
+    return out
+
+
 @dataclass(frozen=True, slots=True)
 class _Chosen:
     """An event with those of its units that are candidates, best first, and what replaced what it states."""
@@ -155,18 +171,18 @@ def _events(index: Index, found: Found, k: int) -> list[_Chosen]:
     for item in found.events:
         thread = index.thread(item.number)
         units.setdefault((item.number, thread.event[item.nth]), []).append(item)
-        if len(units) > 6 * k + 10:
-            break
     past = history.History(index)
     listed: list[_Chosen] = []
     seen: set[str] = set()
+    threads: set[int] = set()
     for (number, position), items in units.items():
-        if len(listed) >= 3 * k + 5:
-            break
+        if len(listed) >= 3 * k + 5 and (number in threads or len(listed) >= 5 * k + 5):
+            continue
         event = index.sources.event(index.thread(number), position)
         if event is None or (len(event.text) > 40 and event.text in seen):
             continue
         seen.add(event.text)
+        threads.add(number)
         replaced = past.replaced_by(event) if past else ""
         score = items[0].score * (history.DEMOTION if replaced else 1.0)
         listed.append(_Chosen(event, tuple(items), score, replaced))

@@ -6,7 +6,6 @@ import apsw
 import pytest
 
 from index.stores import NOW, fact_file, thread, topic
-from memoryfs import index
 from memoryfs.index import dense, schema
 from memoryfs.index.core import MISMATCH, Index
 from memoryfs.recall import recall

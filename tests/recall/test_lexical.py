@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
-
 from index.stores import NOW, fact_file, thread, topic
+
 from memoryfs import index
 from memoryfs.errors import UsageError
 from memoryfs.recall import recall
