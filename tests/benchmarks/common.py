@@ -56,9 +56,8 @@ def make_store(work: Path, transcripts: Sequence[Path], options: argparse.Namesp
 
 def organize(store: MemoryStore, model: bool) -> None:
     """One whole run of the organizer over the threads of the store."""
-    from organizer.pipeline import run
-
     from memoryfs.models import open_generator
+    from organizer.pipeline import run
 
     generator = open_generator(store.config.models) if model else None
     run(store.root, config=store.config, generator=generator, embedder=store.embedder() if model else None,
