@@ -34,13 +34,13 @@ _JOIN = r"(?:[._/\\:@+&=~-]|::|://|->)"
 _W = f"(?:(?![{_CJK}{_HANGUL}])\\w)"
 
 
+@lru_cache(maxsize=2)
 def _pattern(w: str) -> re.Pattern[str]:
     word = rf"(?P<pre>(?<![\w)\]])(?:--?|[@#$.]))?(?P<word>{w}+(?:{_JOIN}{w}+)*)(?P<post>\+\+|[#%])?"
     return re.compile(rf"{word}|(?P<cjk>[{_CJK}]+)|(?P<ko>[{_HANGUL}]+)|(?P<sym>[^\x00-\x7f\s\w])")
 
 
-_ASCII = _pattern("[A-Za-z0-9_]")
-_ANY = _pattern(_W)
+_ASCII_W = "[A-Za-z0-9_]"
 _ATOM = re.compile(rf"{_W}+")
 _SUB = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _NUMERIC = re.compile(r"v?\d+(?:[.]\d+)+(?:[-+._]?\w+)*$")
@@ -145,10 +145,10 @@ def _ko_stem(run: str) -> str:
 def scan(text: str, query: bool = False) -> Iterator[tuple[str, str]]:
     """(term, kind) in order; kind: word, whole, part, gram, single, symbol. A query yields single characters only alone."""
     if text.isascii():
-        pattern = _ASCII
+        pattern = _pattern(_ASCII_W)
     else:
         text = unicodedata.normalize("NFKC", text)
-        pattern = _ANY
+        pattern = _pattern(_W)  # compiled at its first use: ranges of all scripts take a while
     if "'" in text or "’" in text:
         text = _APOSTROPHE.sub("", text)
     for match in pattern.finditer(text):

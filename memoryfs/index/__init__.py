@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memoryfs.index.core import Index, SyncReport
+from memoryfs.index.core import Index
+from memoryfs.index.sync import SyncReport
 
 if TYPE_CHECKING:
     from memoryfs.models.protocols import Embedder

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,6 +20,7 @@ from memoryfs.index import schema
 from memoryfs.index.lexical import Lexicon
 from memoryfs.index.scan import Known
 from memoryfs.index.sources import Sources
+from memoryfs.index.sync import SyncReport, run
 from memoryfs.index.units import ThreadMap
 from memoryfs.model import Problem
 
@@ -29,26 +30,6 @@ if TYPE_CHECKING:
     from memoryfs.models.protocols import Embedder
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class SyncReport:
-    """What one pass did, in files, and what stands in the way; `seconds` of wall time."""
-
-    added: int = 0
-    changed: int = 0
-    removed: int = 0
-    unchanged: int = 0
-    problems: tuple[Problem, ...] = ()
-    notices: tuple[str, ...] = ()
-    seconds: float = 0.0
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "added": self.added, "changed": self.changed, "removed": self.removed, "unchanged": self.unchanged,
-            "problems": [p.to_dict() for p in self.problems], "notices": list(self.notices),
-            "seconds": round(self.seconds, 3),
-        }
 
 
 class Index:
@@ -188,8 +169,6 @@ class Index:
             return work()
         except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError, apsw.IOError, apsw.ConnectionClosedError) as error:
             self.reopen(f"it was damaged while in use ({type(error).__name__})")
-            from memoryfs.index.sync import run
-
             run(self)
             return work()
 
@@ -217,8 +196,6 @@ class Index:
         With `seconds` it takes topics first, and starts on no further file after that time; the next pass goes on.
         Raises NewerSchemaError. A file that cannot be read costs only itself and is tried again next time.
         """
-        from memoryfs.index.sync import run
-
         self.fresh()
         report = self.guarded(lambda: run(self, seconds=seconds))
         if report.added or report.changed or report.removed:

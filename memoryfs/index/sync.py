@@ -8,14 +8,34 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from memoryfs.index import memories, scan, threads
-from memoryfs.index.core import SyncReport
 from memoryfs.model import Problem
 
 if TYPE_CHECKING:
     from memoryfs.index.core import Index
+
+
+@dataclass(frozen=True)
+class SyncReport:
+    """What one pass did, in files, and what stands in the way; `seconds` of wall time."""
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    problems: tuple[Problem, ...] = ()
+    notices: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "added": self.added, "changed": self.changed, "removed": self.removed, "unchanged": self.unchanged,
+            "problems": [p.to_dict() for p in self.problems], "notices": list(self.notices),
+            "seconds": round(self.seconds, 3),
+        }
 
 
 def run(index: Index, *, seconds: float | None = None) -> SyncReport:

@@ -6,7 +6,19 @@ The steps, one module each: analyse the question (`query`, `time`, `decide`), re
 
 from __future__ import annotations
 
-from memoryfs.recall.dedupe import dedupe
+from typing import TYPE_CHECKING, Any
+
 from memoryfs.recall.run import recall
 
+if TYPE_CHECKING:
+    from memoryfs.index.core import Index
+    from memoryfs.models.protocols import Embedder
+
 __all__ = ["dedupe", "recall"]
+
+
+def dedupe(index: Index, text: str, *, embedder: Embedder | None = None) -> dict[str, Any]:
+    """Whether the store holds the statement already; see `memoryfs.recall.duplicates`."""
+    from memoryfs.recall.duplicates import dedupe as judge
+
+    return judge(index, text, embedder=embedder)

@@ -17,6 +17,8 @@ from memoryfs.text import estimate_tokens, scan
 _PIECE = re.compile(r"[^\n]*\n?")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])")
 _REDACTED = re.compile(r"\[REDACTED:[\w .-]+\]")
+# What an exact value looks like, roughly: `memoryfs.exact` knows better, but costs more than the rest of a cold recall.
+_VALUE = re.compile(r"[`\d=\\|^$]|\w[_/.:]\w|--\w|\w\(|\"[^\"]+\"|「")
 LONG_PIECE = 320
 REACH = 2600  # characters around the best unit that are looked at
 VALUE_BONUS = 0.25
@@ -147,13 +149,8 @@ def _best_window(
     found = [{term: weights[term] for term, _ in scan(text[a:b]) if term in weights} for a, b in pieces]
     bonus = [0.0] * len(pieces)
     if exact and weights:
-        from memoryfs.exact import exact_values
-
         unit = VALUE_BONUS * max(weights.values())
-        for value in exact_values(text[start:end]):
-            for number, (a, b) in enumerate(pieces):
-                if a - start <= value.start < b - start:
-                    bonus[number] = unit
+        bonus = [unit if _VALUE.search(text, a, b) else 0.0 for a, b in pieces]
     best, window = -1.0, (0, 0)
     high = 0
     counts: dict[str, int] = {}
