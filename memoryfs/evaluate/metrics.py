@@ -101,23 +101,24 @@ def exact_value(question: Question, answer: Answer) -> bool | None:
 def wrong_memory(question: Question, answer: Answer) -> bool | None:
     """Whether the superseded value comes back as current.
 
-    It does when an active memory, or the first piece of evidence, holds the old value and not the new one, is not
-    marked as superseded, and no memory ranked above it holds the new one.
+    It does when an active memory holds the old value and not the new one, and the new one stands neither in a memory
+    nor in evidence of the same rank or a better one; or when the first event of the evidence holds only the old value
+    while the first memory does not say the new one. What is marked as superseded is history, not an error.
     """
     old, new = question.superseded_value, question.answer
     if not old:
         return None
-    for memory in answer.memories:
-        text = memory["summary"]
-        if new and new in text:
-            return False
-        if old in text and memory.get("status", "active") == "active" and not memory.get("superseded_by"):
+    events = ["\n".join(item["text"] for item in group) for group in distinct(answer.evidence)]
+    summaries = [memory["summary"] for memory in answer.memories]
+    ranks = [rank for texts in (summaries, events) for rank, text in enumerate(texts) if new and new in text]
+    new_rank = min(ranks, default=len(summaries) + len(events))
+    for rank, memory in enumerate(answer.memories):
+        active = memory.get("status", "active") == "active" and not memory.get("superseded_by")
+        if active and rank < new_rank and old in memory["summary"]:
             return True
-    first = answer.evidence[0] if answer.evidence else None
-    if first is None or first.get("superseded_by"):
+    if not events or answer.evidence[0].get("superseded_by") or old not in events[0]:
         return False
-    same_event = [item["text"] for item in distinct(answer.evidence)[0]]
-    return any(old in text for text in same_event) and not (new and any(new in text for text in same_event))
+    return new_rank > 0
 
 
 def judge(question: Question, answer: Answer, corpus: Corpus, *, tolerance: int = 2, unit: str = "event") -> Outcome:

@@ -62,11 +62,15 @@ def test_evidence_that_differs_from_its_event_is_counted(events, corpus):
 
 
 @pytest.mark.parametrize(("memories", "pieces", "wrong"), [
-    ([memory("The port is 8443", A, 1, 1)], [2], True),
+    ([memory("The port is 8443", A, 1, 1)], [0, 2], True),
+    ([memory("The port is 8443", A, 1, 1)], [2], False),
     ([memory("The port is 8443", A, 1, 1, superseded_by="m-2")], [2], False),
     ([memory("The port is 8443", A, 1, 1, status="superseded")], [2], False),
     ([memory("The port is 9443", A, 2, 2), memory("The port is 8443", A, 1, 1)], [1], False),
     ([memory("It was 8443 and is 9443", A, 1, 2)], [1], False),
+    ([memory("It is 9443", A, 2, 2), memory("The port is 8443", A, 1, 1)], [2], False),
+    ([memory("Port", A, 0, 0), memory("The port is 8443", A, 1, 1)], [2], False),
+    ([memory("Port", A, 0, 0), memory("The port is 8443", A, 1, 1)], [0, 3, 2], True),
     ([], [1], True),
     ([], [1, 2], True),
     ([], [2, 1], False),
