@@ -26,9 +26,6 @@ _HIRA = "\u3041-\u3096\u309d-\u309f"
 _KATA = "\u30a1-\u30fa\u30fc-\u30ff"
 _HANGUL = "\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e"
 _CJK = _HAN + _HIRA + _KATA
-CJK_CHAR = re.compile(f"[{_CJK}{_HANGUL}]")
-_SINGLE = re.compile(f"[{_HAN}{_KATA}]")
-_ALL_HIRA = re.compile(f"[{_HIRA}]+$")
 
 _JOIN = r"(?:[._/\\:@+&=~-]|::|://|->)"
 _W = f"(?:(?![{_CJK}{_HANGUL}])\\w)"
@@ -36,12 +33,18 @@ _W = f"(?:(?![{_CJK}{_HANGUL}])\\w)"
 
 @lru_cache(maxsize=2)
 def _pattern(w: str) -> re.Pattern[str]:
+    # Compiled at first use, like the classes below: ranges of all scripts take longer than an English query.
     word = rf"(?P<pre>(?<![\w)\]])(?:--?|[@#$.]))?(?P<word>{w}+(?:{_JOIN}{w}+)*)(?P<post>\+\+|[#%])?"
     return re.compile(rf"{word}|(?P<cjk>[{_CJK}]+)|(?P<ko>[{_HANGUL}]+)|(?P<sym>[^\x00-\x7f\s\w])")
 
 
+@lru_cache(maxsize=8)
+def _class(characters: str) -> re.Pattern[str]:
+    return re.compile(f"[{characters}]")
+
+
 _ASCII_W = "[A-Za-z0-9_]"
-_ATOM = re.compile(rf"{_W}+")
+_ATOM = re.compile(r"\w+")
 _SUB = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _NUMERIC = re.compile(r"v?\d+(?:[.]\d+)+(?:[-+._]?\w+)*$")
 _OPAQUE = re.compile(r"(?=[0-9a-z_]*\d)[0-9a-z_]{16,}$|.{41,}")
@@ -89,13 +92,32 @@ def stem(word: str) -> str:
         return word
     global _stem_word
     if _stem_word is None:
-        from snowballstemmer.english_stemmer import EnglishStemmer
-
-        _stem_word = EnglishStemmer().stemWord
+        _stem_word = _english_stemmer()
     if len(_stem_cache) > 200_000:
         _stem_cache.clear()
     result = _stem_cache[word] = _stem_word(word)
     return result
+
+
+def _english_stemmer() -> Callable[[str], str]:
+    """Snowball's English stemmer alone: its package would import thirty languages, a tenth of a cold recall."""
+    import sys
+    from importlib.machinery import PathFinder
+    from types import ModuleType
+
+    spec = PathFinder.find_spec("snowballstemmer")
+    if "snowballstemmer" in sys.modules or spec is None:
+        from snowballstemmer.english_stemmer import EnglishStemmer
+
+        return EnglishStemmer().stemWord
+    package = ModuleType("snowballstemmer")
+    package.__path__ = list(spec.submodule_search_locations or ())
+    sys.modules["snowballstemmer"] = package
+    try:
+        from snowballstemmer.english_stemmer import EnglishStemmer
+    finally:
+        del sys.modules["snowballstemmer"]  # whoever imports it later gets the whole package
+    return EnglishStemmer().stemWord
 
 
 def is_stopword(word: str) -> bool:
@@ -148,7 +170,7 @@ def scan(text: str, query: bool = False) -> Iterator[tuple[str, str]]:
         pattern = _pattern(_ASCII_W)
     else:
         text = unicodedata.normalize("NFKC", text)
-        pattern = _pattern(_W)  # compiled at its first use: ranges of all scripts take a while
+        pattern = _pattern(_W)
     if "'" in text or "’" in text:
         text = _APOSTROPHE.sub("", text)
     for match in pattern.finditer(text):
@@ -165,7 +187,7 @@ def scan(text: str, query: bool = False) -> Iterator[tuple[str, str]]:
             for char in run:
                 if previous:
                     yield previous + char, "gram"
-                if not query and _SINGLE.match(char):
+                if not query and _class(_HAN + _KATA).match(char):
                     yield char, "single"
                 previous = char
         elif kind == "ko":
@@ -205,7 +227,7 @@ def weighted_terms(text: str) -> list[tuple[str, float]]:
     spare: dict[str, float] = {}
     for term, kind in scan(text[:20_000], query=True):
         weight = _KIND_WEIGHT[kind]
-        if kind == "gram" and _ALL_HIRA.match(term):
+        if kind == "gram" and all(map(_class(_HIRA).match, term)):
             weight *= 0.4
         stop = term in _STOP_CJK or term in _STOP_STEMS()
         target = spare if stop and kind != "whole" else kept
@@ -223,8 +245,13 @@ def estimate_tokens(text: str) -> int:
     """About how many model tokens the text has: one a CJK character, one a four other characters."""
     if text.isascii():
         return -(-len(text) // 4)
-    wide = sum(1 for _ in CJK_CHAR.finditer(text))
+    wide = sum(1 for _ in _class(_CJK + _HANGUL).finditer(text))
     return wide + -(-(len(text) - wide) // 4)
+
+
+def has_cjk(text: str) -> bool:
+    """Whether a Han, kana or Hangul character stands in the text."""
+    return not text.isascii() and bool(_class(_CJK + _HANGUL).search(text))
 
 
 def similarity_key(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from memoryfs.recall import fuse
 from memoryfs.recall.query import Query
-from memoryfs.text import CJK_CHAR, scan
+from memoryfs.text import has_cjk, scan
 
 if TYPE_CHECKING:
     from memoryfs.index.core import Index
@@ -30,7 +30,7 @@ def weak(index: Index, query: Query, found: Found) -> str:
         return "Nothing in this store matches the question."
     best_memory = max((item.coverage for item in found.memories[:5]), default=0.0)
     covered = max(found.coverage, best_memory)
-    cross = bool(CJK_CHAR.search(query.text)) and found.dense  # vectors may bridge scripts, words cannot
+    cross = found.dense and has_cjk(query.text)  # vectors may bridge scripts, words cannot
     if covered < WEAK and not cross:
         return "Almost none of the question's words occur together anywhere in this store."
     unknown = [m[0] for m in _TECHNICAL.finditer(query.text) if not _known(index, m[0])]
