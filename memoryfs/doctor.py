@@ -9,8 +9,6 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memoryfs import files, ledger
@@ -109,7 +107,7 @@ def duplicate_ids(context: Context) -> Found:
 def pointers(context: Context) -> Found:
     """Every `[[…#^m-…]]` leads to a memory that exists."""
     for path, topic in context.topics.items():
-        for number, line in enumerate(topic.text.splitlines(), start=1):
+        for number, line in enumerate(topic.lines, start=1):
             for match in LINK.finditer(line):
                 if match["id"] not in context.ids:
                     yield Problem(path, f"points to ^{match['id']}, which is nowhere", "Correct or delete the pointer.",
@@ -212,7 +210,7 @@ CHECKS: tuple[Callable[[Context], Found], ...] = (
 
 def examine(store: MemoryStore, *, fix: bool = False) -> tuple[Check, ...]:
     """Run every check; with `fix` first mend what is safe: our own litter, the briefing, a damaged index."""
-    fixed = mend(store) if fix else ()
+    fixed = mend(store) if fix else {}
     topics = store.topics()
     ids: dict[str, list[str]] = {}
     for path, topic in topics.items():
@@ -223,7 +221,7 @@ def examine(store: MemoryStore, *, fix: bool = False) -> tuple[Check, ...]:
     for check in CHECKS:
         problems = tuple(dict.fromkeys(check(context)))
         about = (check.__doc__ or "").strip().splitlines()[0]
-        results.append(Check(check.__name__.replace("_", " "), problems, about, fixed.get(check.__name__, ()) if fixed else ()))
+        results.append(Check(check.__name__.replace("_", " "), problems, about, fixed.get(check.__name__, ())))
     return tuple(results)
 
 
@@ -240,15 +238,6 @@ def mend(store: MemoryStore) -> dict[str, tuple[str, ...]]:
         if any("damaged" in p.message for p in opened.check()):
             opened.rebuild()
             done["index"] = ("rebuilt from the files",)
-    before = _mtime(store.root / files.BRIEFING)
-    store.refresh()
-    if _mtime(store.root / files.BRIEFING) != before:
+    if store.refresh():
         done["briefing"] = ("compiled anew",)
     return done
-
-
-def _mtime(path: Path) -> datetime | None:
-    try:
-        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    except FileNotFoundError:
-        return None

@@ -37,8 +37,8 @@ def _memory(store: MemoryStore, ref: str) -> Reading:
     for path, topic in sorted(store.topics().items()):
         for memory in topic.memories:
             if memory.id == wanted:
-                lines = topic.text.splitlines()
-                return Reading(ref, "memory", lines[memory.line - 1], path=path, memory=memory)
+                line = topic.lines[memory.line - 1].rstrip("\r\n")
+                return Reading(ref, "memory", line, path=path, memory=memory)
             close.append(memory.id)
     from difflib import get_close_matches
 
@@ -80,7 +80,7 @@ def _topic(store: MemoryStore, ref: str) -> Reading:
         return Reading(ref, "topic", data.decode("utf-8", "replace"), path=relative)
     for section in parsed.sections:
         if section.title.casefold() == heading.strip().casefold():
-            lines = parsed.text.splitlines(keepends=True)[section.start : section.end]
+            lines = parsed.lines[section.start : section.end]
             return Reading(ref, "section", "".join(lines), path=relative)
     names = ", ".join(s.title for s in parsed.sections)
     raise NotFoundError(f"section {heading!r} in {relative}", remedy=f"Its sections: {names}.")

@@ -65,7 +65,7 @@ class MemoryStore:
         self.root = root
         self.clock = clock
         self.config, self.config_problems = settings.load(root)
-        self._embedder: Embedder | None | bool = False  # False: not opened yet
+        self._embedder: Embedder | bool | None = False  # False: not opened yet
 
     # -- opening --------------------------------------------------------------------------------------------------
 
@@ -127,7 +127,8 @@ class MemoryStore:
         actor: str = "person", hints: Sequence[str] = (),
     ) -> Change:
         """Write one memory into a topic file. Secrets in `text` are redacted. Raises UsageError for bad arguments."""
-        from memoryfs import edits, topic as topics
+        from memoryfs import edits
+        from memoryfs import topic as topics
         from memoryfs.redact import redact
 
         clean = redact(" ".join(text.split())).text
@@ -169,11 +170,11 @@ class MemoryStore:
         self.refresh()
         return change
 
-    def refresh(self) -> None:
-        """Bring MEMORY.md up to date with the topic files."""
+    def refresh(self) -> bool:
+        """Bring MEMORY.md up to date with the topic files; whether that changed it."""
         from memoryfs import briefing
 
-        briefing.refresh(self.root, self.config, now=self.clock())
+        return briefing.refresh(self.root, self.config, now=self.clock())
 
     def _source(self, source: str | SourceRange) -> SourceRange:
         from memoryfs import thread

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from memoryfs.cli.context import emit_json, store_root, wants_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from memoryfs.config import Config
 
 
 @click.command("brief")
@@ -45,7 +52,7 @@ def brief_command(
         click.echo(text, nl=not text.endswith("\n"))
 
 
-def _about(root, query: str) -> str:
+def _about(root: Path, query: str) -> str:
     from memoryfs.store import MemoryStore
 
     found = MemoryStore.open(root).recall(query, k=5, level=0)
@@ -55,7 +62,7 @@ def _about(root, query: str) -> str:
     return "\n## For this session\n" + "\n".join(lines) + "\n"
 
 
-def _explain(ctx: click.Context, root, config) -> None:
+def _explain(ctx: click.Context, root: Path, config: Config) -> None:
     from memoryfs import briefing
 
     entries = briefing.explain(root, config)
@@ -64,4 +71,5 @@ def _explain(ctx: click.Context, root, config) -> None:
         return
     from memoryfs.render import table
 
-    click.echo(table([(e["state"], e["section"], e["line"], e["why"]) for e in entries], (10, 14, 80, 40)))
+    rows = [("in" if e["shown"] else "left out", e["section"], f"{e['worth']:.2f}", e["line"]) for e in entries]
+    click.echo(table([("", "section", "worth", "line"), *rows], (0, 0, 0, 100)))

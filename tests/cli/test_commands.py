@@ -42,6 +42,22 @@ def test_remember_is_readable_at_once(run, store):
     assert run("--store", store, "dedupe", "The staging host is stage-3.example.net").out.startswith("exact")
 
 
+def test_brief_explain_says_what_is_in_and_what_was_left_out(run, store):
+    run("--store", store, "remember", "The staging host is stage-3.example.net", "--topic", "infrastructure/hosts")
+    shown = run("--store", store, "brief", "--explain")
+    assert shown.code == 0 and re.search(r"^in  +Recent .*stage-3\.example\.net", shown.out, re.M)
+    assert {e["shown"] for e in run("--store", store, "brief", "--explain", "--json").json} == {True}
+
+
+def test_read_counts_lines_as_the_parser_does(run, store):
+    memory = run("--store", store, "remember", "The printer is called Zebedee", "--topic", "notes/a", "--json").json["id"]
+    topic = store / "notes" / "a.md"
+    text = topic.read_text(encoding="utf-8").replace("# a", "# a\n\nPasted\u2028from\x0ca web page.", 1)
+    topic.write_text(text + "\n## Later\nNothing yet.\n", encoding="utf-8")
+    assert "Zebedee" in run("--store", store, "read", f"^{memory}").out
+    assert run("--store", store, "read", "notes/a.md#Later").out == "## Later\nNothing yet.\n"
+
+
 def test_forget_withdraws_and_the_memory_is_gone_from_recall(run, store):
     memory = run("--store", store, "remember", "The printer is called Zebedee", "--json").json["id"]
     assert run("--store", store, "forget", memory).code == 0
