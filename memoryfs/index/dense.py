@@ -1,13 +1,16 @@
 """In: documents without a vector, and an embedder; or a query's vector. Out: int8 vectors in vec0; similarities.
 
 Only memories and what people and agents said are embedded (RECALL-NOTES: tool output costs much and adds noise), newest
-threads first. A vector is quantised to int8 (127 × the L2-normalised value). The fingerprint of the embedder and of the
+threads first. A vector is kept twice: its signs (less a fixed centre, because all vectors of such models lean one way) in
+vec0, for a first pass over everything, and as int8 (127 × the L2-normalised value) in `codes`, from which the best of
+that pass are scored. Up to 4,096 documents of a kind the answer is exact. The fingerprint of the embedder and of the
 cutting into units stands in `meta`; with another one the vectors are not used, and `embed_pending` starts over only when
 told to. The mean of all vectors is kept, so that a query knows how similar just anything is to it.
 """
 
 from __future__ import annotations
 
+import heapq
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -24,9 +27,10 @@ if TYPE_CHECKING:
     from memoryfs.index.core import Index
     from memoryfs.models.protocols import Embedder
 
-CHUNKING = f"units={UNIT_CHARS};1"
+CHUNKING = f"units={UNIT_CHARS};2"
 BATCH = 16
 MAX_K = 4096  # vec0 refuses more
+FIRST_PASS = 1500
 MEMORIES, EVENTS = 0, 1
 
 
@@ -64,6 +68,7 @@ def purge(db: apsw.Connection) -> None:
     try:
         if has_table(db, "vectors"):
             db.execute("DELETE FROM vectors WHERE rowid IN (SELECT doc FROM stale)")
+        db.execute("DELETE FROM codes WHERE doc IN (SELECT doc FROM stale)")
         db.execute("DELETE FROM stale")
         db.execute("COMMIT")
     except BaseException:
@@ -87,23 +92,38 @@ def quantise(vectors: Any) -> Any:
     return np.clip(np.rint(vectors * 127.0), -127, 127).astype(np.int8)
 
 
+def _bits(vectors: Any, centre: Any) -> Any:
+    """Rows of signs, packed to bytes (padded with zeros to whole bytes)."""
+    import numpy as np
+
+    return np.packbits(np.atleast_2d(vectors) > centre, axis=1)
+
+
 def reset(db: apsw.Connection, embedder: Embedder) -> None:
     """Drop all vectors and begin a table for this embedder."""
     db.execute("BEGIN IMMEDIATE")
     try:
         db.execute("DROP TABLE IF EXISTS vectors")
+        db.execute("DELETE FROM codes")
         db.execute(
             f"CREATE VIRTUAL TABLE vectors USING vec0(kind integer partition key, at integer, "
-            f"embedding int8[{int(embedder.dim)}] distance_metric=cosine)"
+            f"embedding bit[{-(-int(embedder.dim) // 8) * 8}])"
         )
         db.execute("UPDATE threads SET embedded = 0")
         db.execute("UPDATE memories SET embedded = 0")
-        db.execute("DELETE FROM meta WHERE key IN ('mean', 'mean_count')")
+        db.execute("DELETE FROM meta WHERE key IN ('mean', 'mean_count', 'centre')")
         db.execute("INSERT OR REPLACE INTO meta VALUES('vectors', ?)", (full_fingerprint(embedder),))
         db.execute("COMMIT")
     except BaseException:
         db.execute("ROLLBACK")
         raise
+
+
+def _centre(db: apsw.Connection) -> Any:
+    import numpy as np
+
+    rows = db.execute("SELECT value FROM meta WHERE key = 'centre'").fetchall()
+    return np.asarray(json.loads(rows[0][0]), dtype=np.float32) if rows else None
 
 
 def _store(
@@ -112,15 +132,19 @@ def _store(
     """Vectors, bookkeeping and the running mean of one batch, in one transaction; delete + insert (no upsert in vec0)."""
     import numpy as np
 
-    packed = quantise(vectors)
+    codes = quantise(vectors)
     db.execute("BEGIN IMMEDIATE")
     try:
-        for (doc, kind, at), vector in zip(rows, packed, strict=True):
+        centre = _centre(db)
+        if centre is None:
+            centre = np.round(np.asarray(vectors, dtype=np.float32).mean(axis=0), 6)
+            db.execute("INSERT INTO meta VALUES('centre', ?)", (json.dumps([round(float(x), 6) for x in centre]),))
+        for (doc, kind, at), bits, code in zip(rows, _bits(vectors, centre), codes, strict=True):
             db.execute("DELETE FROM vectors WHERE rowid = ?", (doc,))
             db.execute(
-                "INSERT INTO vectors(rowid, kind, at, embedding) VALUES(?, ?, ?, vec_int8(?))",
-                (doc, kind, at, vector.tobytes()),
+                "INSERT INTO vectors(rowid, kind, at, embedding) VALUES(?, ?, ?, vec_bit(?))", (doc, kind, at, bits.tobytes())
             )
+            db.execute("INSERT OR REPLACE INTO codes VALUES(?, ?)", (doc, code.tobytes()))
         mean, count = _mean(db)
         total = np.asarray(vectors, dtype=np.float64).sum(axis=0) + (np.asarray(mean) * count if count else 0.0)
         count += len(rows)
@@ -220,28 +244,37 @@ def search(
     """
     if not has_table(db, "vectors"):
         return {}
-    blob = quantise(query).tobytes()
     if only is not None:
-        out: dict[int, float] = {}
-        for begin in range(0, len(only), 500):
-            part = list(only[begin : begin + 500])
-            marks = ",".join("?" * len(part))
-            out.update(
-                db.execute(
-                    f"SELECT rowid, 1.0 - vec_distance_cosine(embedding, vec_int8(?)) FROM vectors WHERE rowid IN ({marks})",
-                    (blob, *part),
-                ).fetchall()
-            )
-        return out
+        return _exact(db, query, only)
     k = max(0, min(int(k), MAX_K))
-    if not k:
+    centre = _centre(db)
+    if not k or centre is None:
         return {}
-    sql = "SELECT rowid, 1.0 - distance FROM vectors WHERE embedding MATCH vec_int8(?) AND k = ? AND kind = ?"
-    values: tuple = (blob, k, kind)
+    sql = "SELECT rowid FROM vectors WHERE embedding MATCH vec_bit(?) AND k = ? AND kind = ?"
+    small = db.execute("SELECT count(*) FROM (SELECT 1 FROM codes LIMIT ?)", (MAX_K + 1,)).fetchall()[0][0] <= MAX_K
+    values: tuple = (_bits(query, centre)[0].tobytes(), MAX_K if small else max(k, FIRST_PASS), kind)
     if until is not None:
         sql += " AND at <= ?"
         values += (until,)
-    return dict(db.execute(sql, values).fetchall())
+    found = _exact(db, query, [doc for (doc,) in db.execute(sql, values)])
+    return dict(heapq.nlargest(k, found.items(), key=lambda item: item[1]))
+
+
+def _exact(db: apsw.Connection, query: Any, docs: Sequence[int]) -> dict[int, float]:
+    """The cosines of these documents, those without a vector left out."""
+    import numpy as np
+
+    out: dict[int, float] = {}
+    length = float(np.linalg.norm(query))
+    for begin in range(0, len(docs), 500):
+        part = list(docs[begin : begin + 500])
+        rows = db.execute(f"SELECT doc, code FROM codes WHERE doc IN ({','.join('?' * len(part))})", part).fetchall()
+        if rows:
+            codes = np.frombuffer(b"".join(code for _, code in rows), dtype=np.int8).reshape(len(rows), -1)
+            codes = codes.astype(np.float32)
+            cosines = codes @ query / (np.linalg.norm(codes, axis=1) * length + 1e-9)
+            out.update(zip((doc for doc, _ in rows), cosines.tolist(), strict=True))
+    return out
 
 
 def mean_similarity(db: apsw.Connection, query: Any) -> float:

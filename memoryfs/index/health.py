@@ -45,7 +45,7 @@ def status(index: Index) -> dict[str, Any]:
     else:
         out["sqlite_vec"] = one("SELECT vec_version()")
         if has_table(db, "vectors"):
-            out["vectors"] = one("SELECT count(*) FROM vectors_rowids")
+            out["vectors"] = one("SELECT count(*) FROM codes")
     return out
 
 

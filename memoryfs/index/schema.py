@@ -4,7 +4,7 @@ Tables: `files` (what was read, and its state), `threads` (packed columns of eac
 into the thread file among them; see `units`), `memories` (memories, prose blocks and topic headings), `terms` (the one
 FTS5 table; contentless, documents of all kinds; the text itself stays in the files) with two fts5vocab views of its
 postings, and `vectors` (vec0, made when the
-first vectors are) with `stale` (documents whose vector is to go as soon as the extension is loaded). The text of every document is normalised by
+first vectors are) with `codes` (the same as int8) and `stale` (documents whose vector is to go as soon as the extension is loaded). The text of every document is normalised by
 `memoryfs.text` before it reaches FTS5, whose tokenizer therefore splits on blanks only.
 """
 
@@ -20,7 +20,7 @@ from memoryfs.text import VERSION as TEXT_VERSION
 if TYPE_CHECKING:
     import apsw
 
-SCHEMA = 5
+SCHEMA = 6
 BUSY_MS = 10_000
 FOLDER = ".memoryfs"
 FILE = "index.db"
@@ -33,6 +33,7 @@ CREATE TABLE IF NOT EXISTS threads(number INTEGER PRIMARY KEY, name TEXT UNIQUE,
   total_terms INT, embedded INT DEFAULT 0, names TEXT, packed BLOB);
 CREATE TABLE IF NOT EXISTS memories(doc INTEGER PRIMARY KEY, path TEXT, id TEXT, kind TEXT, status TEXT, text TEXT,
   terms INT, at INT, importance REAL, embedded INT DEFAULT 0, data TEXT);
+CREATE TABLE IF NOT EXISTS codes(doc INTEGER PRIMARY KEY, code BLOB);
 CREATE TABLE IF NOT EXISTS stale(doc INTEGER PRIMARY KEY);
 CREATE INDEX IF NOT EXISTS memories_path ON memories(path);
 CREATE INDEX IF NOT EXISTS memories_id ON memories(id);
@@ -140,7 +141,7 @@ def drop_all(db: apsw.Connection) -> None:
                 if name != "vectors":
                     raise
                 drop_without_extension(db, name)
-    for name in ("meta", "files", "threads", "memories", "stale"):
+    for name in ("meta", "files", "threads", "memories", "codes", "stale"):
         db.execute(f"DROP TABLE IF EXISTS {name}")
 
 

@@ -51,6 +51,7 @@ def retrieve(
     found = Found(weights={t.text: t.weight * idf(t.documents, total) for t in terms}, mass=mass)
     near_memories: dict[int, float] = {}
     near_events: dict[int, float] = {}
+    raw: dict[int, float] = {}
     mean = 0.0
     if vector is not None:
         from memoryfs.index import dense
@@ -68,7 +69,7 @@ def retrieve(
     boosts = _range_boosts(index, found.memories)
     items = events.candidates(index, terms, similar=near_events, until=until, extra=boosts)
     if vector is not None and items:
-        _fill_dense(index, items, vector, near_events, mean)
+        _fill_dense(index, items, vector, raw, mean)
     for doc, item in items.items():
         item.memory = boosts.get(doc, 0.0)
         if ranges:
@@ -98,18 +99,12 @@ def _above(similar: dict[int, float], mean: float) -> dict[int, float]:
     return {doc: (s - mean) / (top - mean) for doc, s in similar.items() if s > mean}
 
 
-def _fill_dense(index: Index, items: dict[int, Candidate], vector: object, near: dict[int, float], mean: float) -> None:
-    """Exact similarities of the lexical candidates and their neighbours, on the same scale as the nearest ones."""
+def _fill_dense(index: Index, items: dict[int, Candidate], vector: object, raw: dict[int, float], mean: float) -> None:
+    """Exact similarities of the lexical candidates too, and of neighbours and threads, all on one scale."""
     from memoryfs.index import dense
 
-    missing = [doc for doc in items if doc not in near]
-    similar = dense.search(index.db, vector, dense.EVENTS, 0, only=missing)
-    raw = dense.search(index.db, vector, dense.EVENTS, 1)
-    top = max([*raw.values(), *similar.values()], default=0.0) - mean
-    if top <= 0:
-        return
-    scale = dict(near)
-    scale.update({doc: (s - mean) / top for doc, s in similar.items() if s > mean})
+    missing = [doc for doc in items if doc not in raw]
+    scale = _above({**raw, **dense.search(index.db, vector, dense.EVENTS, 0, only=missing)}, mean)
     for doc, item in items.items():
         item.dense = scale.get(doc, 0.0)
         item.dense_near = max(scale.get(doc - 1, 0.0), scale.get(doc + 1, 0.0))
