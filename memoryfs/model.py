@@ -181,6 +181,7 @@ class Evidence:
     score: float = 0.0
     why: Mapping[str, Any] = field(default_factory=dict)
     superseded_by: str | None = None
+    store: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         out: dict[str, Any] = {
@@ -190,6 +191,8 @@ class Evidence:
         }
         if self.superseded_by:
             out["superseded_by"] = self.superseded_by
+        if self.store:
+            out["store"] = self.store
         return out
 
 

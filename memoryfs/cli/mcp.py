@@ -1,23 +1,38 @@
-"""In: JSON-RPC on stdin. Out: the MCP server over one store."""
+"""In: the command line. Out: the MCP server over the stores that apply here."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-from memoryfs.cli.context import store_root
+from memoryfs.cli.context import notice, store_root
 from memoryfs.errors import MemoryfsError, NoStoreError
 
 
 @click.command("mcp")
+@click.option("--http", "port", type=click.IntRange(1, 65535), metavar="PORT", help="Serve on 127.0.0.1:PORT instead of stdio.")
+@click.option("--token", envvar="MEMORYFS_TOKEN", help="With --http: what clients must send; made up and shown if not given.")
 @click.pass_context
-def mcp_command(ctx: click.Context) -> None:
+def mcp_command(ctx: click.Context, port: int | None, token: str | None) -> None:
     """Serve the store to an agent over stdio, with the official MCP SDK."""
-    root = store_root(ctx)
-    if not root.is_dir():
-        raise NoStoreError(str(root))
+    named = None
+    if ctx.obj.store or ctx.obj.profile:
+        named = store_root(ctx).absolute()
+        if not named.is_dir():
+            raise NoStoreError(str(named))
     try:
-        from memoryfs import mcp_server
+        from memoryfs.mcp_server import wire
     except ImportError as error:
         raise MemoryfsError(f"the MCP server needs the package mcp ({error})",
                             remedy="pip install 'memoryfs[mcp]'") from error
-    mcp_server.serve(root)
+    stores = wire.Stores(Path.cwd(), named)
+    if port is None:
+        wire.serve_stdio(stores)
+        return
+    if not token:
+        from secrets import token_urlsafe
+
+        token = token_urlsafe(24)
+        notice(ctx, f"http://127.0.0.1:{port}/mcp with the header Authorization: Bearer {token}")
+    wire.serve_http(stores, port, token)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
 from memoryfs.cli.context import emit_json, notice, open_store, report_problems, wants_json
 from memoryfs.errors import EXIT_DONE, EXIT_NOTHING, UsageError
 from memoryfs.model import Recall
 from memoryfs.render import one_line, safe
+
+if TYPE_CHECKING:
+    from memoryfs.store import MemoryStore
 
 MAX_K = 1000
 
@@ -21,11 +27,13 @@ MAX_K = 1000
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Bound of the evidence.  [default: 1500]")
 @click.option("--status", default="active,conflicted", show_default=True, help="Statuses, comma-separated, or all.")
 @click.option("--as-of", metavar="DATE", help="Answer as of this date.")
+@click.option("--scope", "scope_name", type=click.Choice(["here", "up", "all"]),
+              help="The nearest store, also those above it, or also siblings and descendants.  [default: up; here with --store]")
 @click.option("--no-vectors", is_flag=True, help="Words only.")
 @click.pass_context
 def recall_command(
     ctx: click.Context, query: tuple[str, ...], k: int, file: str | None, level: str, max_tokens: int | None,
-    status: str, as_of: str | None, no_vectors: bool,
+    status: str, as_of: str | None, scope_name: str | None, no_vectors: bool,
 ) -> None:
     """Find memories and the exact source text that answers QUERY."""
     text = " ".join(query)
@@ -33,15 +41,15 @@ def recall_command(
         raise UsageError("the query is empty", remedy="Say what to look for, in any words.")
     if k < 1:
         raise UsageError(f"-k must be 1 or more, not {k}")
+    from memoryfs import scoped
     from memoryfs.model import STATUSES
 
     wanted = STATUSES if status == "all" else tuple(s.strip() for s in status.split(","))
     unknown = set(wanted) - set(STATUSES)
     if unknown:
         raise UsageError(f"unknown status {', '.join(sorted(unknown))}", remedy=f"Statuses: {', '.join(STATUSES)}.")
-    store = open_store(ctx)
-    found = store.recall(text, k=min(k, MAX_K), level=level, max_tokens=max_tokens, status=wanted, as_of=as_of,
-                         file=file, vectors=not no_vectors)
+    found = scoped.recall(_stores(ctx, scope_name), text, k=min(k, MAX_K), level=level, max_tokens=max_tokens,
+                          status=wanted, as_of=as_of, file=file, vectors=not no_vectors)
     for line in found.notices:
         notice(ctx, line)
     report_problems(ctx, found.problems)
@@ -50,6 +58,19 @@ def recall_command(
     else:
         click.echo(page(found))
     ctx.exit(EXIT_DONE if found.memories or found.evidence else EXIT_NOTHING)
+
+
+def _stores(ctx: click.Context, scope_name: str | None) -> list[tuple[MemoryStore, int]]:
+    """The stores to ask, nearest first, with their distances."""
+    if ctx.obj.store or ctx.obj.profile:
+        if scope_name not in (None, "here"):
+            raise UsageError("--scope looks around the working directory; it does not go with --store or --profile")
+        return [(open_store(ctx), 0)]
+    from memoryfs import scoped
+    from memoryfs.store import MemoryStore
+
+    found = scoped.stores_for(scope_name or "up", Path.cwd())
+    return [(open_store(ctx), 0), *((MemoryStore.open(s.root), s.distance) for s in found[1:])]
 
 
 def page(found: Recall) -> str:
@@ -61,7 +82,8 @@ def page(found: Recall) -> str:
         memory = crumb.memory
         mark = "" if memory.status == "active" else f" [{memory.status}]"
         lines.append(f"^{memory.id}{mark}  {one_line(memory.summary, 100)}")
-        lines.append(f"    {safe(memory.topic)}:{memory.line}  " + "  ".join(r.label for r in memory.source_range))
+        place = memory.topic if not crumb.scope else f"{crumb.store}/{memory.topic}"
+        lines.append(f"    {safe(place)}:{memory.line}  " + "  ".join(r.label for r in memory.source_range))
     if found.memories and found.evidence:
         lines.append("")
     for proof in found.evidence:
