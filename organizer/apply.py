@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -229,12 +229,12 @@ def _short(summary: str, width: int = 120) -> str:
 
 
 def carry_out(
-    root: Path, config: Config, plan: Plan, *, entries: Sequence[ledger.Entry]
+    root: Path, config: Config, plan: Plan, *, entries: list[ledger.Entry]
 ) -> tuple[Problem, ...]:
     """Writes the plan; carrying it out again writes nothing. A file that must not be edited is a problem, its
     memories stay out of the ledger, and the other files are written.
 
-    `entries` is the ledger as it stands.
+    `entries` is the ledger as it stands; what is recorded is added to it.
     """
     problems: list[Problem] = []
     failed: set[str] = set()
@@ -256,6 +256,7 @@ def carry_out(
         if meta:
             fresh.append(ledger.Entry(time, "organizer", "edit", "", path, extra={"meta": meta}))
     ledger.append(root, fresh)
+    entries.extend(fresh)
     return tuple(problems)
 
 

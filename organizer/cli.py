@@ -33,7 +33,7 @@ def organize(
     dry_run: bool,
 ) -> None:
     """Learn from finished sessions: those in PATH, or all that this machine's harnesses have finished."""
-    from memoryfs.cli.context import emit_json, notice, open_store, wants_json
+    from memoryfs.cli.context import emit_json, notice, open_store, report_problems, wants_json
     from organizer.report import merged_exit_code
 
     reports: list[RunReport] = []
@@ -54,18 +54,10 @@ def organize(
             if len(reports) > 1:
                 click.echo(report.store)
             click.echo((report.to_text() if dry_run else report.summary_text() + "\n"), nl=False)
-            for problem in report.problems:
-                _told(problem, quiet=ctx.obj.quiet)
+            report_problems(ctx, report.problems)
     if not reports:
         notice(ctx, "nothing to organize")
     ctx.exit(code)
-
-
-def _told(problem: Any, *, quiet: bool) -> None:
-    from memoryfs.cli.context import problem_line
-
-    if problem.severity == "error" or not quiet:
-        click.echo(f"memoryfs: {problem_line(problem)}", err=True)
 
 
 def _run(
@@ -105,14 +97,13 @@ def _run(
 def _stores(ctx: click.Context) -> Iterator[tuple[MemoryStore, list[Session]]]:
     """The stores to work on with the finished sessions of each; the store named by --store or --profile alone if given."""
     from memoryfs import scope
-    from memoryfs.cli.context import notice, open_store
+    from memoryfs.cli.context import notice, open_store, report_problems
     from memoryfs.errors import NoStoreError
     from memoryfs.store import MemoryStore
 
     named = open_store(ctx) if ctx.obj.store or ctx.obj.profile else None
     found = _scan(named)
-    for problem in found.problems:
-        _told(problem, quiet=ctx.obj.quiet)
+    report_problems(ctx, found.problems)
     if found.running:
         notice(ctx, f"{found.running} sessions are still running; they are organized when they have been quiet for a while")
     if found.homeless:

@@ -33,6 +33,7 @@ _VALUE = re.compile(r"\d|[/_$@#\\]|\w[.:=]\w|--?\w+-")
 STOP = lists.listed("stop")
 # Words whose presence on one side alone changes what is said.
 _SCOPE = lists.listed("scope")
+_GENERIC = lists.listed("generic")  # words of every software project
 # A word that denies another: both reduce to the second, the first with its sign turned.
 _ANTONYM = {
     "forbidden": "allowed", "disallowed": "allowed", "denied": "allowed", "prohibited": "allowed", "banned": "allowed",
@@ -205,12 +206,6 @@ def overlap(a: Statement, b: Statement) -> float:
     return len(a.content & b.content) / smaller if smaller else float(a.key == b.key)
 
 
-def jaccard(a: Statement, b: Statement) -> float:
-    """Shared content words over all content words, 0 to 1."""
-    union = len(a.content | b.content)
-    return len(a.content & b.content) / union if union else float(a.key == b.key)
-
-
 def contradiction(old: Statement, new: Statement) -> Contradiction | None:
     """Whether `new` says of the same subject what `old` cannot agree with; None when both can hold.
 
@@ -283,7 +278,7 @@ def _other_quantity(old: Statement, new: Statement, shared: frozenset[str]) -> C
     """One thing named alike in two languages ("Cookie") with another amount of one unit; words cannot be compared there."""
     if _wide(old.text) == _wide(new.text):
         return None
-    named = {w for w in shared if w.isascii() and len(w) > 3 and not w[0].isdigit() and w not in lists.generic()}
+    named = {w for w in shared if w.isascii() and len(w) > 3 and not w[0].isdigit() and w not in _GENERIC}
     before, after = _quantities(old.text), _quantities(new.text)
     for unit in sorted(before.keys() & after.keys()) if named else ():
         if len(before[unit]) == len(after[unit]) == 1 and before[unit] != after[unit]:

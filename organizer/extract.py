@@ -114,14 +114,14 @@ def find_quote(text: str, quote: str) -> tuple[int, int] | None:
 
 
 def read_answer(
-    answer: Mapping[str, Any], chunk: Chunk, gate: Gate, *, prompt: str, zone: str | None = None
+    answer: Mapping[str, Any], chunk: Chunk, gate: Gate, *, prompt: str
 ) -> tuple[list[Candidate], list[str]]:
     """The usable candidates of a model's answer, and the reasons for which others were refused."""
     found: list[Candidate] = []
     refused: list[str] = []
     items = answer.get("memories")
     for item in items if isinstance(items, list) else []:
-        made = _read_item(item, chunk, gate, prompt, zone)
+        made = _read_item(item, chunk, gate, prompt)
         if isinstance(made, str):
             refused.append(made)
         elif any(c.event_index == made.event_index and c.quote_start == made.quote_start for c in found):
@@ -131,7 +131,7 @@ def read_answer(
     return found, refused
 
 
-def _read_item(item: object, chunk: Chunk, gate: Gate, prompt: str, zone: str | None) -> Candidate | str:
+def _read_item(item: object, chunk: Chunk, gate: Gate, prompt: str) -> Candidate | str:
     if not isinstance(item, dict):
         return "not an object"
     number, quote, summary = item.get("event"), item.get("quote"), item.get("summary")
@@ -227,7 +227,7 @@ def extract(
                 continue
             except ModelUnavailableError as error:
                 return [], [], attempt, str(error)
-            found, refused = read_answer(answer, chunk, gate, prompt=task.prompt, zone=zone)
+            found, refused = read_answer(answer, chunk, gate, prompt=task.prompt)
             return found, refused, attempt, ""
         return [], [], TRIES, ""
 

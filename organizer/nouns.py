@@ -12,21 +12,16 @@ from typing import Any
 from memoryfs.exact import ExactValue
 from memoryfs.model import SourceRange
 
-OUTCOMES = ("pass", "correct", "drop")
-ACTIONS = ("add", "reinforce", "supersede", "conflict", "ignore", "inbox")
-GATES = ("keep", "inbox", "drop")
-
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Events `start` to `end` of one thread; `tokens` is the estimate for all of them, `huge` marks a single
-    event over the token limit (it stays whole here and is cut only for the model)."""
+    """Events `start` to `end` of one thread; `tokens` is the estimate for all of them (a single event over the limit
+    stays whole here and is cut only for the model)."""
 
     thread: str
     start: int
     end: int
     tokens: int
-    huge: bool = False
 
     def __len__(self) -> int:
         return self.end - self.start + 1
@@ -68,7 +63,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a check made of a candidate: `candidate` is the corrected one when the outcome is `correct`."""
+    """What a check made of a candidate: pass, correct or drop; `candidate` is the corrected one when it is `correct`."""
 
     candidate: Candidate
     outcome: str
@@ -78,7 +73,8 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What happens to a verified candidate; `target_id` is the memory that it reinforces, replaces or contradicts."""
+    """What happens to a verified candidate: add, reinforce, supersede, conflict, ignore or inbox; `target_id` is the
+    memory that it reinforces, replaces or contradicts."""
 
     action: str
     candidate: Candidate

@@ -96,16 +96,18 @@ def run(
         _complete(this)
         taken = _take_in(this, paths, stored)
         _adopt(this)
-        with this.stage("models"):
-            judges = judges or open_judges(root, generator=generator, embedder=embedder, more=lambda: this.left() > 0)
-        library = open_library(root, config, similarity=judges.similarity)
-        waiting = pending(library, None)
-        report.unchanged = len(set(library.done) - set(waiting))
-        _sessions(this, library, waiting, judges)
+        entries = list(ledger.read(root)[0])
+        done = sessions_done(entries)
+        waiting = pending(root, done)
+        report.unchanged = len(set(done) - set(waiting))
+        if waiting:  # else there is nothing to read the topics or to open a model for
+            with this.stage("models"):
+                judges = judges or open_judges(root, generator=generator, embedder=embedder, more=lambda: this.left() > 0)
+            _sessions(this, open_library(root, config, entries, similarity=judges.similarity), waiting, judges)
+            report.tokens, report.judged = judges.tokens(), judges.judged
+            report.notices += judges.notices
         _index(this, embedder)
         _brief(this)
-        report.tokens, report.judged = judges.tokens(), judges.judged
-        report.notices += judges.notices
         report.nothing_found = bool(paths) and not taken.threads
         report.seconds = time.perf_counter() - this.begun
         save(root, report, stamp=now.strftime("%Y%m%d-%H%M%S"))
@@ -120,8 +122,7 @@ def _complete(run: _Run) -> None:
     """Carry out what a killed run had planned and perhaps not finished."""
     work = journal.pending(run.root)
     if work is not None:
-        entries, _ = ledger.read(run.root)
-        run.report.problems += write(run.root, run.config, work, entries)
+        run.report.problems += write(run.root, run.config, work, list(ledger.read(run.root)[0]))
         run.report.notices.append(f"completed the session {work.thread} of an interrupted run")
 
 
@@ -191,9 +192,9 @@ def _session(run: _Run, library: Library, thread: str, judges: Judges) -> Sessio
     return result.report
 
 
-def write(root: Path, config: Config, work: journal.Work, entries: Sequence[ledger.Entry]) -> list[Problem]:
+def write(root: Path, config: Config, work: journal.Work, entries: list[ledger.Entry]) -> list[Problem]:
     """Writes one session's work: topic files, ledger, page, and last the line that it is done. Doing it again after a
-    kill at any point ends in the same files."""
+    kill at any point ends in the same files. `entries` is the ledger as it stands; what is written is added to it."""
     problems = list(apply.carry_out(root, config, work.plan, entries=entries))
     digest = ""
     if work.page is not None:
@@ -207,6 +208,7 @@ def write(root: Path, config: Config, work: journal.Work, entries: Sequence[ledg
     line = done_entry(work, digest)
     if not problems and sessions_done([line]).get(work.thread) != sessions_done(entries).get(work.thread):
         ledger.append(root, [line])
+        entries.append(line)
     journal.end(root)
     return problems
 

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 from memoryfs.model import Memory, SourceRange
 from memoryfs.render import one_line
 from memoryfs.text import is_stopword
-from organizer import words as lists
 from organizer.episodes import said_by_user
-from organizer.topics import terms, written
+from organizer.topics import GENERIC, terms, written
 
 if TYPE_CHECKING:
     from memoryfs.topic import Topic
@@ -135,7 +134,7 @@ def hints_of(memories: Sequence[Memory]) -> list[str]:
 
 def _telling(hint: str) -> bool:
     folded = hint.casefold()
-    return len(folded) > 2 and folded not in lists.generic() and not is_stopword(folded)
+    return len(folded) > 2 and folded not in GENERIC and not is_stopword(folded)
 
 
 def merged(ranges: Iterable[SourceRange]) -> list[SourceRange]:
@@ -148,5 +147,3 @@ def merged(ranges: Iterable[SourceRange]) -> list[SourceRange]:
         else:
             out.append(found)
     return out[-MAX_RANGES:]
-
-

@@ -20,7 +20,7 @@ from memoryfs.textfile import STATE, write_atomic
 
 FOLDER = "runs"
 KEPT_REPORTS = 20
-DONE, FAILED, POSTPONED, EMPTY_SESSION = "done", "failed", "postponed", "empty"
+DONE, FAILED, EMPTY_SESSION = "done", "failed", "empty"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from memoryfs.model import Event
 from memoryfs.text import estimate_tokens
@@ -90,7 +91,7 @@ def segment(
         return ()
     tokens = [count(e.text) for e in all_events]
     strength = [HARD] + [
-        _strength(a, b, limits.pause_minutes) for a, b in zip(all_events, all_events[1:], strict=False)
+        _strength(a, b, limits.pause_minutes) for a, b in pairwise(all_events)
     ]
     runs: list[tuple[int, int]] = []  # [start, end) positions
     begin = 0
@@ -100,11 +101,7 @@ def segment(
             begin = at
     runs = _join(runs, tokens, limits)
     return tuple(
-        Segment(
-            all_events[a].thread, all_events[a].index, all_events[b - 1].index, sum(tokens[a:b]),
-            huge=b - a == 1 and tokens[a] > limits.tokens,
-        )
-        for a, b in runs
+        Segment(all_events[a].thread, all_events[a].index, all_events[b - 1].index, sum(tokens[a:b])) for a, b in runs
     )
 
 

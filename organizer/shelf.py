@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memoryfs import ledger
@@ -17,8 +17,10 @@ from memoryfs import thread as threads
 from memoryfs.config import Config
 from memoryfs.edits.load import load_topics
 from memoryfs.edits.tombstones import Tombstones
+from memoryfs.edits.write import read_topic
+from memoryfs.errors import NotFoundError
 from memoryfs.files import is_episode
-from memoryfs.model import Event, Problem
+from memoryfs.model import Event
 from memoryfs.topic import Topic
 from organizer.dedupe import Known
 from organizer.episodes import heard
@@ -52,7 +54,6 @@ class Library:
     frequency: Frequency
     tombstones: Tombstones
     done: dict[str, Done]
-    problems: list[Problem] = field(default_factory=list)
 
     def repo_of(self, topic: str) -> str:
         shelf = self.shelves.get(topic)
@@ -60,9 +61,6 @@ class Library:
 
     def reread(self, paths: Iterable[str]) -> None:
         """Take in topic files that were just written."""
-        from memoryfs.edits.write import read_topic
-        from memoryfs.errors import NotFoundError
-
         for path in paths:
             try:
                 topic, _ = read_topic(self.root, path, self.config)
@@ -73,31 +71,28 @@ class Library:
             for memory in topic.memories:
                 self.known.add(memory)
 
-
     def reload(self) -> None:
         """Read everything anew, after a session failed half-way."""
-        fresh = open_library(self.root, self.config, similarity=self.known.similarity)
+        fresh = open_library(self.root, self.config, list(ledger.read(self.root)[0]), similarity=self.known.similarity)
         fresh.frequency = self.frequency
         self.__dict__.update(fresh.__dict__)
 
     def advance(self, work: Work) -> None:
         """Take in what was just written for one session."""
         self.reread([t.path for t in work.plan.topics])
-        self.entries = list(ledger.read(self.root)[0])
         self.done = sessions_done(self.entries)
 
 
 def open_library(
-    root: Path, config: Config, *, similarity: Callable[[str, str], float] | None = None
+    root: Path, config: Config, entries: list[ledger.Entry], *, similarity: Callable[[str, str], float] | None = None
 ) -> Library:
-    """Reads the store's topics and ledger. Raises what the file system raises for the ledger only."""
+    """Reads the store's topics; `entries` is its ledger."""
     topics = {path: t for path, t in load_topics(root, config).items() if not is_episode(path)}
-    entries, problems = ledger.read(root)
     known = Known((m for _, t in sorted(topics.items()) for m in t.memories), similarity)
     shelves = {path: shelf_of(topic) for path, topic in topics.items()}
     return Library(
-        root, config, topics, list(entries), known, shelves, Frequency(_shelf_text(t) for t in topics.values()),
-        Tombstones(ledger.state(entries)), sessions_done(entries), list(problems),
+        root, config, topics, entries, known, shelves, Frequency(_shelf_text(t) for t in topics.values()),
+        Tombstones(ledger.state(entries)), sessions_done(entries),
     )
 
 
@@ -142,18 +137,18 @@ def done_entry(work: Work, page_digest: str) -> ledger.Entry:
     return ledger.Entry(work.time, "organizer", DONE, "", extra=extra)
 
 
-def pending(library: Library, only: Sequence[str] | None = None) -> list[str]:
+def pending(root: Path, done_so_far: Mapping[str, Done]) -> list[str]:
     """The threads that have grown since they were organized, or never were; oldest first, branches after their base."""
     found: list[tuple[str, str]] = []
-    for thread in threads.list_threads(library.root) if only is None else only:
-        path = threads.thread_path(library.root, thread)
+    for thread in threads.list_threads(root):
+        path = threads.thread_path(root, thread)
         if path.suffix == ".zst":
             continue
-        done = library.done.get(thread)
+        done = done_so_far.get(thread)
         size = os.stat(path).st_size
         if done is not None and (done.size == size or _count(path) <= done.events):
             continue
-        found.append((_first_time(library.root, thread), thread))
+        found.append((_first_time(root, thread), thread))
     return [thread for _, thread in sorted(found)]
 
 
@@ -173,8 +168,6 @@ def _first_time(root: Path, thread: str) -> str:
 
 def read_session(root: Path, thread: str) -> list[Event]:
     """The events of a thread, each cut to what is read for memories; offsets are those of the whole event."""
-    from dataclasses import replace
-
     return [
         e if len(e.text) <= CUT else replace(e, text=e.text[:CUT])
         for e in threads.iter_events(root, thread)
@@ -223,5 +216,3 @@ def spoken(events: Iterable[Event], limit: int = 20_000) -> str:
     """What the users said in a session, for its subject; at most `limit` characters."""
     text = "\n".join(e.text[:2000] for e in events if e.role == "user" and heard(e))
     return text[:limit]
-
-

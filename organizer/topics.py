@@ -27,6 +27,7 @@ JOIN = 0.34  # ... from which it belongs there unless it names what its own sess
 NEAREST = 0.20  # ... from which a statement that opens no topic of its own still goes to the nearest
 OPENS = 3  # statements that must be left over to open a topic of their own
 ROOM = 0.85  # of `topic_max_bytes`: a topic fuller than this takes nothing new
+GENERIC = lists.listed("generic")  # words of every software project, which tell no two topics apart
 _LINE_BYTES = 420  # what one memory with its footnote takes in a topic file, about
 
 _WORD = re.compile(
@@ -133,14 +134,14 @@ def written(text: str) -> Iterable[tuple[str, str]]:
         word = match[0]
         if not word.isascii():
             shown = _KO_TAIL.sub("", word) if "\uac00" <= word[0] <= "\ud7a3" else word
-            if len(shown) > 1 and shown not in lists.generic() and not is_stopword(shown):
+            if len(shown) > 1 and shown not in GENERIC and not is_stopword(shown):
                 yield normalise(shown), shown
             continue
         for atom in re.split(r"[._/-]", word):
             pieces = _CAMEL.findall(atom) if not atom.islower() else [atom]
             for piece in pieces if len(pieces) <= 6 else ():
                 folded = piece.lower()
-                if len(folded) < 3 or folded in lists.generic() or is_stopword(folded) or folded.isdigit():
+                if len(folded) < 3 or folded in GENERIC or is_stopword(folded) or folded.isdigit():
                     continue
                 yield stem(folded), folded
 

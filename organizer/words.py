@@ -17,8 +17,3 @@ def _lists() -> dict[str, frozenset[str]]:
 def listed(name: str) -> frozenset[str]:
     """The words of one list, folded; KeyError for a name that is not there."""
     return _lists()[name]
-
-
-def generic() -> frozenset[str]:
-    """Words of every software project, which tell no two topics apart."""
-    return _lists()["generic"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from organizer.rules.cues import shows
 
@@ -18,8 +18,8 @@ MAX_TEXT = 200_000  # characters of one message that are read
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One sentence or list item: its span, its text without Markdown marks, the heading and the lead-in over it, its place
-    among the message's units, and whether it is someone else's words (`data`)."""
+    """One sentence or list item: its span, its text without Markdown marks, the heading and the lead-in over it, and
+    whether it is someone else's words (`data`)."""
 
     start: int
     end: int
@@ -28,8 +28,6 @@ class Unit:
     item: bool = False
     heading: str = ""
     lead: str = ""
-    order: int = 0
-    total: int = 1
     data: bool = False
 
 
@@ -157,9 +155,9 @@ def units(text: str, *, role: str = "assistant") -> list[Unit]:
             if announced:
                 data_until = len(text)
             is_data = a < data_until and not announced
-            found.append(Unit(a, b, quote, body, item, heading, under, len(found), 1, is_data or bool(INVISIBLE.search(quote))))
+            found.append(Unit(a, b, quote, body, item, heading, under, is_data or bool(INVISIBLE.search(quote))))
             if quote.endswith((":", "：")) or (not item and quote.endswith(("**", "following"))):
                 lead, lead_indent = body, indent
             elif not item:
                 lead = ""
-    return [replace(u, total=len(found)) for u in found]
+    return found

@@ -179,7 +179,7 @@ def test_carrying_a_plan_out_twice_writes_nothing_the_second_time(tmp_path: Path
     def twice(root: Path, config: Config, plan: Any, *, entries: Any) -> Any:
         first = carry_out(root, config, plan, entries=entries)
         before = contents(root)
-        plans.append(carry_out(root, config, plan, entries=ledger.read(root)[0]))
+        plans.append(carry_out(root, config, plan, entries=list(ledger.read(root)[0])))
         assert contents(root) == before
         return first
 

@@ -14,6 +14,7 @@ from organizer_kit import NOW, LineJudges, contents, snapshot, transcript
 from memoryfs.config import Briefing, Config, Organize
 from memoryfs.errors import EXIT_DONE, EXIT_NOTHING, EXIT_PARTIAL, EXIT_REVIEW, LockedError
 from memoryfs.textfile import StoreLock
+from organizer import pipeline
 from organizer.pipeline import Budget
 
 Organize_ = Callable[..., Any]
@@ -74,6 +75,18 @@ def test_organizing_again_writes_nothing(store: Path, tmp_path: Path, organize: 
     assert snapshot(store) == before
     assert len(judges.seen) == read
     assert (report.sessions, report.unchanged, report.exit_code) == ([], 1, EXIT_DONE)
+
+
+def test_a_run_without_new_events_opens_no_model_and_reads_no_topic(
+    store: Path, tmp_path: Path, organize: Organize_, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    organize(transcript(tmp_path / "a.jsonl", "session-a", "2026-05-12", FIRST))
+    organize()  # takes in what the first run wrote
+    called: list[str] = []
+    monkeypatch.setattr(pipeline, "open_judges", lambda *_, **__: called.append("models"))
+    monkeypatch.setattr(pipeline, "open_library", lambda *_, **__: called.append("topics"))
+    assert organize(judges=None).unchanged == 1
+    assert not called
 
 
 def test_org_03_the_same_session_by_another_path_adds_nothing(store: Path, tmp_path: Path, organize: Organize_) -> None:

@@ -48,7 +48,7 @@ def test_every_event_in_exactly_one_segment_in_order_within_limits(items):
     for s in segments:
         assert s.tokens == sum(words(e.text) for e in events[s.start:s.end + 1])
         assert len(s) <= limits.most
-        assert s.tokens <= limits.tokens or (len(s) == 1 and s.huge)
+        assert s.tokens <= limits.tokens or len(s) == 1
     for a, b in pairwise(segments):
         if min(len(a), len(b)) < limits.least:
             assert len(a) + len(b) > limits.most or a.tokens + b.tokens > limits.tokens
@@ -86,7 +86,7 @@ def test_fragment_joins_its_neighbour():
 def test_org_11_huge_event_is_alone_and_whole():
     events = [event(0), event(1, role="tool", kind="tool_result", text="x " * 50_000), event(2)]
     segments = segment(events, count=words)
-    assert [(s.start, s.end, s.huge) for s in segments] == [(0, 0, False), (1, 1, True), (2, 2, False)]
+    assert [(s.start, s.end) for s in segments] == [(0, 0), (1, 1), (2, 2)]
 
 
 def test_a_model_may_choose_the_cut_but_only_among_the_places():
