@@ -34,6 +34,7 @@ def organize(
 ) -> None:
     """Learn from finished sessions: those in PATH, or all that this machine's harnesses have finished."""
     from memoryfs.cli.context import emit_json, notice, open_store, report_problems, wants_json
+    from memoryfs.harness import queue
     from organizer.report import merged_exit_code
 
     reports: list[RunReport] = []
@@ -45,6 +46,8 @@ def organize(
             files = [s.path for s in sessions if s.stored is None]
             stored = [s.stored for s in sessions if s.stored is not None]
             reports.append(_run(ctx, store, files, stored, no_model, budget_seconds, max_sessions, dry_run))
+            if not dry_run:
+                queue.remove(store.root, files)
     code = merged_exit_code(reports)
     if wants_json(ctx):
         data = [r.to_dict() for r in reports]
@@ -83,7 +86,7 @@ def _run(
         except ModelUnavailableError as error:
             notice(ctx, f"{error.message}; working by rules. {error.remedy}")
     try:
-        with _progress(ctx) as progress:
+        with _progress(ctx) as progress, _own_run():
             return run(
                 store.root, config=store.config, now=store.clock(), paths=paths, stored=stored, generator=generator,
                 embedder=embedder, budget=budget, dry_run=dry_run, progress=progress,
@@ -92,6 +95,22 @@ def _run(
         for model in (generator, embedder):
             if hasattr(model, "close"):
                 model.close()
+
+
+@contextmanager
+def _own_run() -> Iterator[None]:
+    """Marks whatever is started meanwhile as ours, so that our own hooks do nothing in it."""
+    from memoryfs.harness.runner import OWN_RUN
+
+    before = os.environ.get(OWN_RUN)
+    os.environ[OWN_RUN] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[OWN_RUN]
+        else:
+            os.environ[OWN_RUN] = before
 
 
 def _stores(ctx: click.Context) -> Iterator[tuple[MemoryStore, list[Session]]]:

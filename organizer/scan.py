@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
+from memoryfs.harness import queue
 from memoryfs.model import Problem
-from memoryfs.scope import store_for
+from memoryfs.scope import cascade, store_for
 from organizer import opencode
 
 HEAD_LINES = 60
@@ -47,27 +49,61 @@ class Found:
 
 
 def scan(environ: Mapping[str, str], *, now: float, idle_minutes: float, store: Path | None = None) -> Found:
-    """All finished sessions, oldest first; with `store`, only those that belong to it. `now` is a Unix time."""
+    """All finished sessions, oldest first; with `store`, only those that belong to it. `now` is a Unix time.
+
+    What a hook has noted in a store's queue counts too: at once if it noted the end of the session.
+    """
     found: list[Session] = []
     homeless: list[Session] = []
     problems: list[Problem] = []
     running = 0
     wanted = os.path.realpath(store) if store is not None else None
     roots: dict[str, Path | None] = {}
-    for session in _all(environ, problems):
+    notes = _Notes([store] if store is not None else [s.root for s in cascade(Path.cwd(), environ)[:1]])
+    for session in chain(_all(environ, problems), notes.others()):
         cwd = session.cwd
         if cwd and cwd not in roots:
             roots[cwd] = store_for(Path(cwd), environ)
-        root = roots[cwd] if cwd else None
+        root = session.store or (roots[cwd] if cwd else None)
         if wanted is not None and (root is None or os.path.realpath(root) != wanted):
             continue
-        if now - session.modified < idle_minutes * 60:
+        final = notes.final(root, session.path)
+        if now - session.modified < idle_minutes * 60 and not final:
             running += 1
             continue
         placed = Session(session.path, session.harness, cwd, root, session.modified, session.stored)
         (found if root is not None else homeless).append(placed)
     found.sort(key=lambda s: (s.modified, str(s.path)))
     return Found(tuple(found), running, tuple(homeless), tuple(problems))
+
+
+class _Notes:
+    """What the hooks have noted in the queues of the stores met so far; `others` are those that no harness's folder has."""
+
+    def __init__(self, roots: Iterable[Path]) -> None:
+        self._queues: dict[str, dict[Path, queue.Queued]] = {}
+        self._seen: set[Path] = set()
+        self._first = list(roots)
+
+    def _of(self, root: Path) -> dict[Path, queue.Queued]:
+        real = os.path.realpath(root)
+        if real not in self._queues:
+            self._queues[real] = {note.path: note for note in queue.read(root)}
+        return self._queues[real]
+
+    def final(self, root: Path | None, path: Path) -> bool:
+        self._seen.add(path)
+        note = self._of(root).get(path) if root is not None else None
+        return note is not None and note.final
+
+    def others(self) -> Iterator[Session]:
+        """Read after every session of the harnesses was asked about."""
+        for root in self._first:
+            self._of(root)
+        for root, notes in sorted(self._queues.items()):
+            for note in notes.values():
+                if note.path not in self._seen:
+                    yield Session(note.path, "queue", note.cwd or None, Path(root), note.path.stat().st_mtime)
 
 
 def _all(environ: Mapping[str, str], problems: list[Problem]) -> Iterator[Session]:
