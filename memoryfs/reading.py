@@ -2,39 +2,65 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from memoryfs import thread
-from memoryfs.errors import NotFoundError
-from memoryfs.model import SourceRange
+from memoryfs import topic as topics
+from memoryfs.config import Config
+from memoryfs.edits import load_topics
+from memoryfs.errors import NotFoundError, UsageError
+from memoryfs.model import Event, Memory, SourceRange
 from memoryfs.textfile import inside, read_file
-
-if TYPE_CHECKING:
-    from memoryfs.store import MemoryStore, Reading
 
 MAX_EVENTS = 200  # a range without an end is cut to this many events
 
 
-def read(store: MemoryStore, ref: str) -> Reading:
+@dataclass(frozen=True)
+class Reading:
+    """What `read` found: `kind` is topic, section, memory or thread; `events` only for a thread."""
+
+    ref: str
+    kind: str
+    text: str
+    path: str = ""
+    memory: Memory | None = None
+    events: tuple[Event, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        out: dict[str, Any] = {"ref": self.ref, "kind": self.kind, "text": self.text}
+        if self.path:
+            out["path"] = self.path
+        if self.memory:
+            out["memory"] = {
+                "id": self.memory.id, "summary": self.memory.summary, "kind": self.memory.kind,
+                "status": self.memory.status, "topic": self.memory.topic, "line": self.memory.line,
+                "source_range": [r.to_dict() for r in self.memory.source_range],
+            }
+        if self.events:
+            out["events"] = [e.to_dict() for e in self.events]
+        return out
+
+
+def read(root: Path, config: Config, ref: str) -> Reading:
     """Resolve `ref` in the order memory id, thread range, topic. Raises NotFoundError, OutsideStoreError."""
     cleaned = ref.strip()
     if cleaned.lstrip("[#").startswith(("^m-", "m-")):
-        return _memory(store, cleaned)
+        return _memory(root, config, cleaned)
     wanted = SourceRange.parse(cleaned)
-    full = thread.resolve(store.root, wanted.thread if wanted else cleaned)
+    full = thread.resolve(root, wanted.thread if wanted else cleaned)
     if full is not None:
-        return _thread(store, cleaned, wanted and SourceRange(full, wanted.start, wanted.end), full)
+        return _thread(root, cleaned, wanted and SourceRange(full, wanted.start, wanted.end), full)
     if wanted is not None:
         raise NotFoundError(f"thread {wanted.thread}", remedy="`memoryfs list --threads` names the threads.")
-    return _topic(store, cleaned)
+    return _topic(root, config, cleaned)
 
 
-def _memory(store: MemoryStore, ref: str) -> Reading:
-    from memoryfs.store import Reading, memory_ref
-
+def _memory(root: Path, config: Config, ref: str) -> Reading:
     wanted = memory_ref(ref)
     close: list[str] = []
-    for path, topic in sorted(store.topics().items()):
+    for path, topic in sorted(load_topics(root, config).items()):
         for memory in topic.memories:
             if memory.id == wanted:
                 line = topic.lines[memory.line - 1].rstrip("\r\n")
@@ -47,33 +73,28 @@ def _memory(store: MemoryStore, ref: str) -> Reading:
                         else "`memoryfs list` shows the ids.")
 
 
-def _thread(store: MemoryStore, ref: str, wanted: SourceRange | None, full: str) -> Reading:
-    from memoryfs.store import Reading
-
+def _thread(root: Path, ref: str, wanted: SourceRange | None, full: str) -> Reading:
     start, end = (wanted.start, wanted.end) if wanted else (0, MAX_EVENTS - 1)
-    events = tuple(thread.read_events(store.root, full, start, end))
+    events = tuple(thread.read_events(root, full, start, end))
     if not events:
         raise NotFoundError(f"events {start}-{end} of thread {full}")
     text = "\n".join(f"[{e.index}] {e.role}/{e.kind} {e.time or ''}\n{e.text}\n" for e in events)
-    return Reading(ref, "thread", text, path=thread.thread_path(store.root, full).relative_to(store.root).as_posix(),
+    return Reading(ref, "thread", text, path=thread.thread_path(root, full).relative_to(root).as_posix(),
                    events=events)
 
 
-def _topic(store: MemoryStore, ref: str) -> Reading:
-    from memoryfs import topic as topics
-    from memoryfs.store import Reading
-
+def _topic(root: Path, config: Config, ref: str) -> Reading:
     name, _, heading = ref.partition("#")
-    path = inside(store.root, name)
+    path = inside(root, name)
     if not path.is_file() and not name.endswith(".md"):
-        path = inside(store.root, name + ".md")
+        path = inside(root, name + ".md")
     if not path.is_file():  # a file whose own name holds a `#`
-        path, heading = inside(store.root, ref), ""
+        path, heading = inside(root, ref), ""
     if not path.is_file():
-        near = [p for p in store.topics() if name.removesuffix(".md").rsplit("/", 1)[-1].casefold() in p.casefold()]
+        near = [p for p in load_topics(root, config) if name.removesuffix(".md").rsplit("/", 1)[-1].casefold() in p.casefold()]
         raise NotFoundError(ref, remedy=f"Close: {', '.join(sorted(near)[:3])}." if near
                             else "`memoryfs list` shows the topics.")
-    relative = path.relative_to(store.root.resolve()).as_posix()
+    relative = path.relative_to(root.resolve()).as_posix()
     data = read_file(path).data
     parsed = topics.parse(data, relative)
     if not heading:
@@ -84,3 +105,11 @@ def _topic(store: MemoryStore, ref: str) -> Reading:
             return Reading(ref, "section", "".join(lines), path=relative)
     names = ", ".join(s.title for s in parsed.sections)
     raise NotFoundError(f"section {heading!r} in {relative}", remedy=f"Its sections: {names}.")
+
+
+def memory_ref(ref: str) -> str:
+    """`m-7c01d2` from `^m-7c01d2`, `[[#^m-7c01d2]]` or itself; UsageError for anything else (a list position, say)."""
+    bare = ref.strip().strip("[]").rpartition("^")[2]
+    if not bare.startswith("m-") or len(bare) < 4:
+        raise UsageError(f"{ref!r} is not a memory id", remedy="Ids look like ^m-7c01d2; recall and list show them.")
+    return bare

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from memoryfs import config as settings
 from memoryfs.errors import NoStoreError, NotFoundError, ReadOnlyError, UsageError
-from memoryfs.model import MEMORY_KINDS, Event, Memory, Problem, Recall, SourceRange
+from memoryfs.model import MEMORY_KINDS, Memory, Problem, Recall, SourceRange
 
 if TYPE_CHECKING:
     from memoryfs.edits import Change
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memoryfs.index import SyncReport
     from memoryfs.models.protocols import Embedder, Generator
     from memoryfs.notes import NotesReport
+    from memoryfs.reading import Reading
 
 Clock = Callable[[], datetime]
 GITIGNORE = "# derived; memoryfs rebuilds it\n.memoryfs/\n"
@@ -30,32 +31,6 @@ GITIGNORE = "# derived; memoryfs rebuilds it\n.memoryfs/\n"
 def system_clock() -> datetime:
     """Now, aware, in the machine's zone."""
     return datetime.now(UTC).astimezone()
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What `read` found: `kind` is topic, section, memory or thread; `events` only for a thread."""
-
-    ref: str
-    kind: str
-    text: str
-    path: str = ""
-    memory: Memory | None = None
-    events: tuple[Event, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        out: dict[str, Any] = {"ref": self.ref, "kind": self.kind, "text": self.text}
-        if self.path:
-            out["path"] = self.path
-        if self.memory:
-            out["memory"] = {
-                "id": self.memory.id, "summary": self.memory.summary, "kind": self.memory.kind,
-                "status": self.memory.status, "topic": self.memory.topic, "line": self.memory.line,
-                "source_range": [r.to_dict() for r in self.memory.source_range],
-            }
-        if self.events:
-            out["events"] = [e.to_dict() for e in self.events]
-        return out
 
 
 class MemoryStore:
@@ -149,6 +124,7 @@ class MemoryStore:
     def forget(self, ref: str, *, purge: bool = False, actor: str = "person") -> Change:
         """Withdraw the memory `^m-…`; with `purge` its text leaves the ledger too. Raises NotFoundError."""
         from memoryfs import edits
+        from memoryfs.reading import memory_ref
 
         change = edits.forget(self.root, self.config, memory_ref(ref), purge=purge, actor=actor, now=self.clock())
         self.refresh()
@@ -157,6 +133,7 @@ class MemoryStore:
     def move(self, ref: str, to: str, *, actor: str = "person") -> Change:
         """Move the memory `^m-…` to the topic file `to`. Raises NotFoundError, OutsideStoreError."""
         from memoryfs import edits
+        from memoryfs.reading import memory_ref
 
         change = edits.move(self.root, self.config, memory_ref(ref), to=to, actor=actor, now=self.clock())
         self.refresh()
@@ -221,7 +198,7 @@ class MemoryStore:
         """A topic, `topic#Section`, `^m-…` or `THREAD:A-B`, as it stands. Raises NotFoundError, OutsideStoreError."""
         from memoryfs.reading import read
 
-        return read(self, ref)
+        return read(self.root, self.config, ref)
 
     def topics(self) -> dict[str, Any]:
         """Every topic file of the store by its relative path, parsed; unreadable ones carry problems."""
@@ -296,14 +273,6 @@ class Indexed:
         if self.embedded or self.pending:
             text += f"; {self.embedded} embedded, {self.pending} waiting"
         return text
-
-
-def memory_ref(ref: str) -> str:
-    """`m-7c01d2` from `^m-7c01d2`, `[[#^m-7c01d2]]` or itself; UsageError for anything else (a list position, say)."""
-    bare = ref.strip().strip("[]").rpartition("^")[2]
-    if not bare.startswith("m-") or len(bare) < 4:
-        raise UsageError(f"{ref!r} is not a memory id", remedy="Ids look like ^m-7c01d2; recall and list show them.")
-    return bare
 
 
 def _with_problems(found: Recall, problems: tuple[Problem, ...]) -> Recall:
