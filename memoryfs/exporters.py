@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memoryfs.errors import UsageError
-from memoryfs.model import Memory
+from memoryfs.model import CURRENT, Memory
 from memoryfs.textfile import slug, write_atomic
 
 if TYPE_CHECKING:
     from memoryfs.topic import Topic
 
 Files = dict[str, str]  # relative path -> text; the one key "" means that the target itself is the file
-SHOWN = ("active", "conflicted")
 CLAUDE_INDEX_LINES = 200  # Claude Code loads that many lines of MEMORY.md
 CLAUDE_TYPES = {"preferences": "feedback", "contacts": "user", "infrastructure": "reference"}
 
@@ -34,13 +33,12 @@ def export(topics: Mapping[str, Topic], target: Path, layout: str) -> list[Path]
         if path.is_dir() or (path.exists() and path.read_bytes() != data):
             raise UsageError(f"{path} exists already", remedy="Export to a new file or an empty folder.")
     for path, data in planned.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, data)
     return sorted(planned)
 
 
 def _shown(topic: Topic) -> list[Memory]:
-    return [m for m in topic.memories if m.status in SHOWN]
+    return [m for m in topic.memories if m.status in CURRENT]
 
 
 def _bullet(memory: Memory) -> str:
@@ -102,11 +100,9 @@ def _jsonl(topics: Mapping[str, Topic]) -> Files:
     rows = []
     for topic in topics.values():
         for m in topic.memories:
-            rows.append(json.dumps({
-                "id": m.id, "summary": m.summary, "kind": m.kind, "status": m.status, "topic": m.topic,
+            rows.append(json.dumps(m.to_dict() | {
                 "title": topic.title, "tags": list(topic.tags), "date": m.date, "stated_by": m.stated_by, "quote": m.quote,
-                "query_hints": list(m.query_hints), "source_range": [r.to_dict() for r in m.source_range],
-                "superseded_by": m.superseded_by, "done": m.done,
+                "query_hints": list(m.query_hints), "superseded_by": m.superseded_by, "done": m.done,
             }, ensure_ascii=False))
     return {"": "".join(row + "\n" for row in rows)}
 

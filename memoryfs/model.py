@@ -12,10 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-ROLES = ("user", "assistant", "tool", "system")
-EVENT_KINDS = ("message", "tool_call", "tool_result", "file_edit")
 MEMORY_KINDS = ("fact", "event", "instruction", "task")
 STATUSES = ("active", "superseded", "archived", "conflicted", "withdrawn")
+CURRENT = ("active", "conflicted")  # the statuses of what holds now
 
 EMPTY: Mapping[str, Any] = {}
 
@@ -53,8 +52,9 @@ def event_id(thread: str, role: str, text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One message, tool call, tool result or file edit of a thread; (thread, index) is its key.
+    """One event of a thread; (thread, index) is its key.
 
+    `role` is user, assistant, tool or system; `kind` is message, tool_call, tool_result or file_edit.
     `text` consists only of verbatim pieces of the transcript. Where it was put together from several
     (the arguments of a tool call), `metadata["parts"]` holds their [start, end) offsets and evidence never
     crosses them. `metadata["skip"]` names why an event stays out of search and extraction
@@ -139,6 +139,18 @@ class Memory:
     done: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def from_person(self) -> bool:
+        """Whether a person wrote it, or the user of its session said it."""
+        return self.stated_by == "person" or self.metadata.get("role") == "user"
+
+    def to_dict(self) -> dict[str, Any]:
+        """What every JSON answer says of a memory (DESIGN §8)."""
+        return {
+            "id": self.id, "summary": self.summary, "kind": self.kind, "status": self.status, "topic": self.topic,
+            "line": self.line, "source_range": [r.to_dict() for r in self.source_range],
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Breadcrumb:
@@ -151,14 +163,9 @@ class Breadcrumb:
     store: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        m = self.memory
-        out: dict[str, Any] = {
-            "id": m.id, "summary": m.summary, "kind": m.kind, "status": m.status, "topic": m.topic, "line": m.line,
-            "score": round(self.score, 6), "why": dict(self.why), "scope": self.scope,
-            "source_range": [r.to_dict() for r in m.source_range],
-        }
-        if m.superseded_by:
-            out["superseded_by"] = m.superseded_by
+        out = self.memory.to_dict() | {"score": round(self.score, 6), "why": dict(self.why), "scope": self.scope}
+        if self.memory.superseded_by:
+            out["superseded_by"] = self.memory.superseded_by
         if self.store:
             out["store"] = self.store
         return out

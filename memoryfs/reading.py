@@ -33,11 +33,7 @@ class Reading:
         if self.path:
             out["path"] = self.path
         if self.memory:
-            out["memory"] = {
-                "id": self.memory.id, "summary": self.memory.summary, "kind": self.memory.kind,
-                "status": self.memory.status, "topic": self.memory.topic, "line": self.memory.line,
-                "source_range": [r.to_dict() for r in self.memory.source_range],
-            }
+            out["memory"] = self.memory.to_dict()
         if self.events:
             out["events"] = [e.to_dict() for e in self.events]
         return out

@@ -6,7 +6,7 @@ Clock, embedder and generator are passed in or opened lazily from the settings; 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from memoryfs import config as settings
 from memoryfs.errors import NoStoreError, NotFoundError, ReadOnlyError, UsageError
-from memoryfs.model import MEMORY_KINDS, Memory, Problem, Recall, SourceRange
+from memoryfs.model import CURRENT, MEMORY_KINDS, Memory, Problem, Recall, SourceRange
 
 if TYPE_CHECKING:
     from memoryfs.edits import Change
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memoryfs.models.protocols import Embedder, Generator
     from memoryfs.notes import NotesReport
     from memoryfs.reading import Reading
+    from memoryfs.topic import Topic
 
 Clock = Callable[[], datetime]
 GITIGNORE = "# derived; memoryfs rebuilds it\n.memoryfs/\n"
@@ -177,7 +178,7 @@ class MemoryStore:
 
     def recall(
         self, query: str, *, k: int = 10, level: str | int = "auto", max_tokens: int | None = None,
-        status: Sequence[str] = ("active", "conflicted"), as_of: str | None = None, file: str | None = None,
+        status: Sequence[str] = CURRENT, as_of: str | None = None, file: str | None = None,
         vectors: bool = True, generator: Generator | None = None, **options: Any,
     ) -> Recall:
         """The memories and verbatim evidence that answer `query`; see DESIGN §3. Raises UsageError."""
@@ -200,7 +201,7 @@ class MemoryStore:
 
         return read(self.root, self.config, ref)
 
-    def topics(self) -> dict[str, Any]:
+    def topics(self) -> dict[str, Topic]:
         """Every topic file of the store by its relative path, parsed; unreadable ones carry problems."""
         from memoryfs import edits
 
@@ -210,14 +211,7 @@ class MemoryStore:
         self, *, topic: str | None = None, kind: str | None = None, status: str | None = None
     ) -> tuple[Memory, ...]:
         """Memories in file order. `topic` is a relative path, or the start of one; `status` "all" or None means all."""
-        wanted = None if status in (None, "all") else set(str(status).split(","))
-        return tuple(
-            memory
-            for path, parsed in sorted(self.topics().items())
-            if topic is None or path == topic or path.removesuffix(".md") == topic or path.startswith(topic.rstrip("/") + "/")
-            for memory in parsed.memories
-            if (kind is None or memory.kind == kind) and (wanted is None or memory.status in wanted)
-        )
+        return select(self.topics(), topic=topic, kind=kind, status=status)
 
     def dedupe(self, text: str, *, vectors: bool = True) -> dict[str, Any]:
         """Is `text` remembered already? `{"verdict": exact|possible|new|unknown, "matches": […]}`."""
@@ -273,6 +267,20 @@ class Indexed:
         if self.embedded or self.pending:
             text += f"; {self.embedded} embedded, {self.pending} waiting"
         return text
+
+
+def select(
+    topics: Mapping[str, Topic], *, topic: str | None = None, kind: str | None = None, status: str | None = None
+) -> tuple[Memory, ...]:
+    """The memories of parsed topics, as `MemoryStore.list` chooses them."""
+    wanted = None if status in (None, "all") else set(str(status).split(","))
+    return tuple(
+        memory
+        for path, parsed in sorted(topics.items())
+        if topic is None or path == topic or path.removesuffix(".md") == topic or path.startswith(topic.rstrip("/") + "/")
+        for memory in parsed.memories
+        if (kind is None or memory.kind == kind) and (wanted is None or memory.status in wanted)
+    )
 
 
 def _with_problems(found: Recall, problems: tuple[Problem, ...]) -> Recall:

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from memoryfs.model import Memory, SourceRange
+from memoryfs.model import CURRENT, Memory, SourceRange
 from memoryfs.text import similarity_key
 from organizer.compare import Statement, analyse, overlap, why_different
 
@@ -121,16 +121,16 @@ class Known:
         best = sorted(weight, key=lambda i: (-weight[i], i))[:limit]
         return [(self._memories[i], self._statements[i]) for i in best]
 
-    def find(self, text: str, *, statuses: tuple[str, ...] = ("active", "conflicted")) -> Match:
-        """What `text` is to the memories with one of `statuses`: the one it equals, the nearest, or new."""
+    def find(self, text: str) -> Match:
+        """What `text` is to the memories that hold now: the one it equals, the nearest, or new."""
         statement = analyse(text)
         for memory_id in self._by_key.get(statement.key, ()):
             memory = self._memories[memory_id]
-            if memory.status in statuses and not why_different(self._statements[memory_id], statement):
+            if memory.status in CURRENT and not why_different(self._statements[memory_id], statement):
                 return Match(EXACT, memory, 1.0)
         best = Match(NEW)
         for memory, other in self.near(statement):
-            if memory.status not in statuses:
+            if memory.status not in CURRENT:
                 continue
             score = likeness(other, statement, self.similarity)
             if score <= 0.0:

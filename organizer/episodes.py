@@ -210,15 +210,10 @@ def _learned(thread: str, kept: Sequence[Memory], kinds: tuple[str, ...], limit:
     for memory in kept:
         ranges = [r for r in memory.source_range if r.thread == thread]
         if memory.kind in kinds and ranges and not memory.done:
-            chosen.append((not said_by_user(memory), ranges[0].start, ranges[0], memory))
+            chosen.append((not memory.from_person, ranges[0].start, ranges[0], memory))
     best = sorted(chosen, key=lambda c: (c[0], c[1], c[3].id))[:limit]
     best.sort(key=lambda c: (c[1], c[3].id))
     return [Told(m.summary, _place(r), f"[[{m.topic.removesuffix('.md')}#^{m.id}]]") for _, _, r, m in best]
-
-
-def said_by_user(memory: Memory) -> bool:
-    """Whether a user of the session said it, or a person wrote it."""
-    return bool({memory.stated_by, memory.metadata.get("role")} & {"person", "user"})
 
 
 def _place(found: SourceRange) -> str:

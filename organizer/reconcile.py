@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from memoryfs.model import Memory, SourceRange
+from memoryfs.model import CURRENT, Memory, SourceRange
 from memoryfs.text import similarity_key
 from organizer.compare import Contradiction, Statement, analyse, contradiction, explicit_change
 from organizer.dedupe import EXACT, POSSIBLE, Known
 from organizer.nouns import Candidate, Decision
 
 COMPARED_KINDS = frozenset({"fact", "instruction"})
-LIVE = ("active", "conflicted")
 
 
 def decide(
@@ -104,7 +103,7 @@ def _rival(
     statement = analyse(candidate.summary)
     best: tuple[int, float, Memory, Contradiction] | None = None
     for memory, other in known.near(statement):
-        if memory.status not in LIVE or memory.kind not in COMPARED_KINDS:
+        if memory.status not in CURRENT or memory.kind not in COMPARED_KINDS:
             continue
         if not _one_scope(scope_of(memory.topic), scope):
             continue
@@ -119,7 +118,7 @@ def _rival(
 
 def _one_train_of_thought(memory: Memory, candidate: Candidate) -> bool:
     """Both are the assistant's, in one session: it corrects itself as it goes, and nobody needs to be asked."""
-    said = {memory.stated_by, memory.metadata.get("role")} & {"person", "user", "agent"}
+    said = memory.from_person or memory.stated_by == "agent"
     return candidate.stated_by != "user" and not said and any(r.thread == candidate.source.thread for r in memory.source_range)
 
 

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memoryfs.model import Memory, SourceRange
+from memoryfs.edits.diff import plain
+from memoryfs.model import CURRENT, Memory, SourceRange
 from memoryfs.render import one_line
 from memoryfs.text import is_stopword
-from organizer.episodes import said_by_user
 from organizer.topics import GENERIC, terms, written
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ MAX_RANGES = 40
 MAX_FILES = 8
 NEIGHBOURS = 12  # events between two ranges of one thread that are told as one range in the front matter
 SUMMARY = 180  # characters
-
-_CURRENT = ("active", "conflicted")
 
 
 def refreshed(
@@ -41,7 +39,7 @@ def refreshed(
 
     if not own:
         return topic, {}
-    current = [m for m in topic.memories if m.status in _CURRENT]
+    current = [m for m in topic.memories if m.status in CURRENT]
     tags = tags_of(current, names or topic.tags[:1], repo)
     wanted: dict[str, Any] = {
         "summary": summary_of(current),
@@ -54,12 +52,12 @@ def refreshed(
     }
     to_record: dict[str, Any] = {}
     for key, value in wanted.items():
-        stands = _plain(topic.meta.get(key))
-        ours = _plain(own[key]) == stands if key in own else key not in topic.meta
-        if not value or not (ours or stands == _plain(value)):
+        stands = plain(topic.meta.get(key))
+        ours = plain(own[key]) == stands if key in own else key not in topic.meta
+        if not value or not (ours or stands == plain(value)):
             continue
         topic = topic_edit.set_meta(topic, key, value)
-        if _plain(own.get(key)) != _plain(value):
+        if plain(own.get(key)) != plain(value):
             to_record[key] = topic.meta.get(key)
     return topic, to_record
 
@@ -73,15 +71,6 @@ def _metadata(topic: Topic, repo: str, files: Sequence[str]) -> dict[str, Any] |
     return {**named, "files": listed} if listed else named or None
 
 
-def _plain(value: Any) -> Any:
-    """Values as front matter reads them back: scalars as text."""
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    return "" if value is None else str(value)
-
-
 def asked_about(tags: Sequence[str]) -> str:
     """When to come back to a topic, in words."""
     return "asked about " + ", ".join(tags) if tags else ""
@@ -91,10 +80,10 @@ def summary_of(memories: Sequence[Memory]) -> str:
     """The statement that stands for the topic: a person's before a rule before a fact, the one most often seen first."""
     def worth(m: Memory) -> tuple[object, ...]:
         kinds = {"fact": 0, "instruction": 1, "event": 2, "task": 3}
-        return (not said_by_user(m), kinds.get(m.kind, 4), -len(m.source_range), abs(len(m.summary) - 90), m.id)
+        return (not m.from_person, kinds.get(m.kind, 4), -len(m.source_range), abs(len(m.summary) - 90), m.id)
 
     # An order that no user gave must not reach the briefing by way of a summary.
-    fit = [m for m in memories if m.kind != "instruction" or said_by_user(m)]
+    fit = [m for m in memories if m.kind != "instruction" or m.from_person]
     best = min(fit, key=worth, default=None)
     return one_line(best.summary, SUMMARY) if best else ", ".join(hints_of(memories)[:4])
 

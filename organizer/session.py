@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memoryfs import thread as threads
-from memoryfs.model import Event
+from memoryfs.model import CURRENT, Event
 from memoryfs.textfile import read_file
 from organizer import episodes
 from organizer.apply import Outcome, Plan, Planner
@@ -19,7 +19,7 @@ from organizer.dedupe import EXACT, POSSIBLE, Known
 from organizer.journal import Page, Work
 from organizer.judges import Judges
 from organizer.nouns import Candidate, Decision
-from organizer.reconcile import LIVE, decide
+from organizer.reconcile import decide
 from organizer.report import DONE, EMPTY_SESSION, Item, SessionReport
 from organizer.segment import segment
 from organizer.shelf import Library, files_of, not_in_base, read_session, session_facts, spoken
@@ -133,7 +133,7 @@ def _page(library: Library, thread: str, events: Sequence[Event], facts: dict[st
             return None
         if expect != done.page_digest:
             return None
-    kept = [m for m in library.known if m.status in LIVE and any(r.thread == thread for r in m.source_range)]
+    kept = [m for m in library.known if m.status in CURRENT and any(r.thread == thread for r in m.source_range)]
     link = threads.thread_path(library.root, thread).relative_to(library.root).as_posix()
     page = episodes.build(
         thread, events, kept, repo=facts["repo"], harness=facts.get("harness", ""), path=earlier, link=link,

@@ -20,7 +20,7 @@ from memoryfs.edits.tombstones import Tombstones
 from memoryfs.edits.write import read_topic
 from memoryfs.errors import NotFoundError
 from memoryfs.files import is_episode
-from memoryfs.model import Event
+from memoryfs.model import CURRENT, Event
 from memoryfs.topic import Topic
 from organizer.dedupe import Known
 from organizer.episodes import heard
@@ -105,7 +105,7 @@ def shelf_of(topic: Topic) -> Shelf:
     for text in (topic.title, *topic.tags, *topic.query_hints):
         shelf.learn(text, 3)
     for memory in topic.memories:
-        if memory.status in ("active", "conflicted"):
+        if memory.status in CURRENT:
             shelf.learn(memory.summary)
     return shelf
 

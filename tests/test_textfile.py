@@ -112,7 +112,7 @@ def test_rt_06_an_editor_that_renames_in_that_moment_wins(tmp_path, monkeypatch)
     assert path.read_bytes() == b"saved by an editor" and names(tmp_path) == ["a.md"]
 
 
-def test_rt_06_an_editor_that_has_the_file_open_is_waited_for(tmp_path, monkeypatch):
+def test_rt_06_an_editor_that_has_the_file_open_is_waited_for_and_its_line_kept(tmp_path, monkeypatch):
     path = tmp_path / "a.md"
     path.write_bytes(b"old\n")
     editor = open(path, "ab", buffering=0)  # noqa: SIM115 opened before our swap, written after it
@@ -128,9 +128,25 @@ def test_rt_06_an_editor_that_has_the_file_open_is_waited_for(tmp_path, monkeypa
         return open_for_writing(swap)
 
     monkeypatch.setattr(atomic, "open_for_writing", look)
+    write_atomic(path, b"ours\n", expect=digest_of(b"old\n"))
+    assert path.read_bytes() == b"ours\nlate\n"
+
+
+def test_rt_06_an_editor_that_rewrites_the_open_file_wins(tmp_path, monkeypatch):
+    path = tmp_path / "a.md"
+    path.write_bytes(b"old\n")
+    editor = open(path, "r+b", buffering=0)  # noqa: SIM115 opened before our swap, rewritten after it
+
+    def look(swap):
+        if not editor.closed:
+            editor.write(b"new words\n")
+            editor.close()
+        return False
+
+    monkeypatch.setattr(atomic, "open_for_writing", look)
     with pytest.raises(ChangedMeanwhileError):
         write_atomic(path, b"ours\n", expect=digest_of(b"old\n"))
-    assert path.read_bytes() == b"old\nlate\n"
+    assert path.read_bytes() == b"new words\n" and names(tmp_path) == ["a.md"]
 
 
 def test_without_a_swap_of_names_the_check_still_holds(tmp_path, monkeypatch):

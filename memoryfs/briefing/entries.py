@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from memoryfs.briefing.gist import CURRENT, MAX_RECENT, Gist, Said, day_of
+from memoryfs.briefing.gist import MAX_RECENT, Gist, Said, day_of
 from memoryfs.briefing.phrase import clip, escape, one_line, pointer
 from memoryfs.files import NOTES, is_episode
+from memoryfs.model import CURRENT
 
 INSTRUCTIONS, PROJECTS, TASKS, RECENT = "Instructions", "Projects", "Open tasks", "Recent"
 CONTACTS, INFRASTRUCTURE, TOPICS, REVIEW = "Contacts", "Infrastructure", "Topics", "Needs review"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from memoryfs.config import Config
 from memoryfs.errors import ReadOnlyError
 from memoryfs.files import Scan, TopicFile, scan
-from memoryfs.model import Memory
+from memoryfs.model import CURRENT
 
 if TYPE_CHECKING:
     from memoryfs.topic import Topic
@@ -26,7 +26,6 @@ FILE = ".memoryfs/brief-topics.json"
 VERSION = 1  # of what is kept; raise it when the parser or this module reads more
 TICK_NS = 2_000_000_000  # coarsest clock of a file system (FAT): a file this young may change unseen
 MAX_RECENT = 12  # facts and events kept of one topic; no briefing shows more of all topics together
-CURRENT = ("active", "conflicted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,26 +66,13 @@ def day_of(value: Any) -> str:
         return ""
 
 
-def _number(value: Any, default: float = 0.5) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return default
-    return min(1.0, max(0.0, number)) if number == number else default
-
-
-def _by_person(memory: Memory) -> bool:
-    return bool({memory.stated_by, memory.metadata.get("role")} & {"person", "user"})
-
-
 def gist_of(topic: Topic) -> Gist:
     """What a briefing may say of `topic`: its line, instructions a person said, open tasks, its newest facts and events."""
-    importance = _number(topic.importance)
     current = [m for m in topic.memories if m.status in CURRENT and m.summary.strip()]
     said = [
         Said(
-            m.id, m.summary, m.kind, m.status == "conflicted", _by_person(m), m.stated_by in ("person", "agent"),
-            day_of(m.date), m.line, _number(m.metadata.get("importance"), importance),
+            m.id, m.summary, m.kind, m.status == "conflicted", m.from_person, m.stated_by in ("person", "agent"),
+            day_of(m.date), m.line, topic.importance,
         )
         for m in current
         if not m.done
@@ -97,7 +83,7 @@ def gist_of(topic: Topic) -> Gist:
     return Gist(
         topic.path, topic.title or topic.path.rpartition("/")[2].removesuffix(".md"),
         topic.summary or next((m.summary for m in current if m.kind != "instruction"), ""),
-        topic.status, importance, max(days), day_of(topic.meta.get("created_at")),
+        topic.status, topic.importance, max(days), day_of(topic.meta.get("created_at")),
         tuple(s for s in said if s.id in kept or s.kind == "task" or (s.kind == "instruction" and s.person)),
         tuple((r.id, r.text) for r in topic.reviews if not r.ticked),
     )

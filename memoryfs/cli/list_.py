@@ -21,11 +21,13 @@ def list_command(
     ctx: click.Context, topic: str | None, kind: str | None, status: str, threads: bool, nul: bool
 ) -> None:
     """List topics and memories."""
+    from memoryfs.store import select
+
     store = open_store(ctx)
     if threads:
         from memoryfs import thread
 
-        names = list(thread.list_threads(store.root))
+        names = thread.list_threads(store.root)
         if wants_json(ctx):
             emit_json({"threads": names})
         else:
@@ -33,15 +35,12 @@ def list_command(
         ctx.exit(EXIT_DONE if names else EXIT_NOTHING)
     topics = store.topics()
     report_problems(ctx, [p for t in topics.values() for p in t.problems])
-    found = store.list(topic=topic, kind=kind, status=status)
+    found = select(topics, topic=topic, kind=kind, status=status)
     if nul:
         click.echo("".join(f"./{path}\0" for path in dict.fromkeys(m.topic for m in found)), nl=False)
         return
     if wants_json(ctx):
-        emit_json({"memories": [
-            {"id": m.id, "summary": m.summary, "kind": m.kind, "status": m.status, "topic": m.topic, "line": m.line,
-             "stated_by": m.stated_by, "date": m.date, "source_range": [r.to_dict() for r in m.source_range]}
-            for m in found]})
+        emit_json({"memories": [m.to_dict() | {"stated_by": m.stated_by, "date": m.date} for m in found]})
         ctx.exit(EXIT_DONE if found else EXIT_NOTHING)
     last = None
     for memory in found:

@@ -17,15 +17,13 @@ from typing import TYPE_CHECKING, Any
 from memoryfs.edits.plan import Change, Finding, Step
 from memoryfs.files import is_episode
 from memoryfs.ledger import Entry, Known, KnownReview, text_key
-from memoryfs.model import Memory, Problem
+from memoryfs.model import CURRENT, Memory, Problem
 from memoryfs.notation import fold
 from memoryfs.topic import memory_id
 
 if TYPE_CHECKING:
     from memoryfs.topic import Review, Topic
 
-META = ("title", "status", "tags", "query_hints", "retrieve_when")
-CURRENT = ("active", "conflicted")
 Place = tuple[str, Memory]
 
 
@@ -305,7 +303,7 @@ class _Diff:
     def meta(self, path: str, topic: Topic) -> None:
         known = self.before.meta.get(path, {})
         now = meta_of(topic)
-        changed = {key: value for key, value in now.items() if key in known and _plain(known[key]) != _plain(value)}
+        changed = {key: value for key, value in now.items() if key in known and plain(known[key]) != plain(value)}
         added = {key: value for key, value in now.items() if key not in known}
         if changed:
             entry = self.entry("edit", "", path, why="front matter edited", extra={"meta": changed})
@@ -317,8 +315,13 @@ class _Diff:
             self.findings.append(Finding(Change("nothing", "", path), (entry,)))
 
 
-def _plain(value: Any) -> Any:
-    return [str(item) for item in value] if isinstance(value, (list, tuple)) else str(value if value is not None else "")
+def plain(value: Any) -> Any:
+    """A front-matter value for comparison, whether it was read from a file or from the ledger: scalars as text."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return "" if value is None else str(value)
 
 
 def pointer_to(id: str, home: str, path: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from memoryfs import ledger, topic_edit
 from memoryfs.config import Config
-from memoryfs.edits.diff import CURRENT, Place, settle
+from memoryfs.edits.diff import Place, settle
 from memoryfs.edits.load import load_topics
 from memoryfs.edits.plan import Change, Step
 from memoryfs.edits.steps import take_steps
@@ -21,7 +21,7 @@ from memoryfs.edits.write import edit_topic, read_topic
 from memoryfs.errors import NotFoundError, UnwritableFileError, UsageError
 from memoryfs.files import BRIEFING, raw_ids, topic_paths
 from memoryfs.ledger import Entry, Known
-from memoryfs.model import Memory
+from memoryfs.model import CURRENT, Memory
 from memoryfs.textfile import inside
 from memoryfs.topic import Topic, memory_id
 

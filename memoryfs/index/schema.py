@@ -3,8 +3,8 @@
 Tables: `files` (what was read, and its state), `threads` (packed columns of each thread's events and units, byte offsets
 into the thread file among them; see `units`), `memories` (memories, prose blocks and topic headings), `terms` (the one
 FTS5 table; contentless, documents of all kinds; the text itself stays in the files) with two fts5vocab views of its
-postings, and `vectors` (vec0, made when the
-first vectors are) with `codes` (the same as int8) and `stale` (documents whose vector is to go as soon as the extension is loaded). The text of every document is normalised by
+postings; `vectors` (vec0: signs; made when the first vectors are), `codes` (the same vectors as int8) and `stale`
+(documents whose vector is to go as soon as the extension is loaded). The text of every document is normalised by
 `memoryfs.text` before it reaches FTS5, whose tokenizer therefore splits on blanks only.
 """
 

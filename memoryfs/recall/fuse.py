@@ -13,7 +13,7 @@ WEIGHTS = {
     "unit": 0.9, "small": 0.4, "large": 1.2, "thread": 1.2, "near": 0.2, "length": 0.1, "speaker": 1.0, "when": 0.6,
     "memory": 0.8,
 }
-DENSE = {"dense": 0.5, "dense_near": 0.5, "dense_thread": 0.4}
+DENSE = {"dense": 0.8, "dense_near": 0.5, "dense_thread": 0.4}
 QUESTION = -0.3  # a question is seldom its own answer
 TIMED, COUNTED = 0.4, 0.2  # for "when" and "how many"
 NOW = 0.3  # the latest, for a question about the present state

@@ -18,7 +18,7 @@ from memoryfs.recall.time import nearness
 if TYPE_CHECKING:
     from memoryfs.index.core import Index
 
-DENSE_K = 300
+DENSE_K = 120
 RANGE_EVENTS = 40  # of a memory's source range that are boosted
 RANGE_MEMORIES = 8
 

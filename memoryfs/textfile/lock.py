@@ -43,6 +43,8 @@ class StoreLock:
             descriptor, self._descriptor = self._descriptor, None
             with contextlib.suppress(OSError):
                 os.ftruncate(descriptor, 0)
+            with contextlib.suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_UN)  # closing does not free it while a child being started holds a copy
             os.close(descriptor)
 
     def _open(self) -> int:
