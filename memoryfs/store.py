@@ -88,7 +88,7 @@ class MemoryStore:
         from memoryfs.importers import import_paths
 
         listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-        return import_paths(self.root, [Path(p) for p in listed], format=format, now=self.clock())
+        return import_paths(self.root, listed, format=format)
 
     def import_notes(self, found: Iterable[tuple[Path, str]]) -> NotesReport:
         """Copy other tools' notes, as `memoryfs.notes.find` names them, into topic files with their provenance."""

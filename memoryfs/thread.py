@@ -12,7 +12,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,10 @@ class EventDraft:
     line: int
     time: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def noting(self, more: Mapping[str, Any]) -> EventDraft:
+        """The draft with `more` in its metadata."""
+        return replace(self, metadata={**self.metadata, **more})
 
 
 def thread_name(session_id: str, first_time: str | None) -> str:
@@ -82,7 +86,8 @@ def thread_path(root: str | Path, thread: str) -> Path:
     return live
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def raw_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a thread file with their ends, whether it is compressed or not."""
     if path.suffix != ".zst":
         with open(path, "rb") as handle:
             yield from handle  # closed with the generator, which is meant
@@ -124,7 +129,7 @@ def encode_event(event: Event) -> bytes:
 def iter_file(path: Path) -> Iterator[Event]:
     """Every event of one thread file, in order; torn and foreign lines are left out (`check_thread` names
     them)."""
-    for line in _lines(path):
+    for line in raw_lines(path):
         event = decode_event(line)
         if event is not None:
             yield event
@@ -148,7 +153,7 @@ def read_events(root: str | Path, thread: str, start: int = 0, end: int | None =
         return []
     start = max(start, 0)
     found: list[Event] = []
-    for number, line in enumerate(_lines(path)):
+    for number, line in enumerate(raw_lines(path)):
         if number < start:
             continue
         if end is not None and number > end:
@@ -188,7 +193,7 @@ def check_thread(root: str | Path, thread: str) -> list[Problem]:
     problems: list[Problem] = []
     expected = 0
     remedy = "Import the transcript again, or restore the file; the other events are read as they are."
-    for number, line in enumerate(_lines(path), 1):
+    for number, line in enumerate(raw_lines(path), 1):
         event = decode_event(line)
         if event is None:
             problems.append(Problem(str(path), "not an event (torn or foreign line)", remedy, number))

@@ -10,8 +10,8 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import date as Date
 from pathlib import Path
 from typing import BinaryIO
@@ -20,11 +20,11 @@ from memoryfs.errors import ReadOnlyError
 from memoryfs.model import Event, Problem, event_id, short_thread
 from memoryfs.thread import (
     EventDraft,
-    _lines,
     decode_event,
     encode_event,
     list_threads,
     live_path,
+    raw_lines,
     thread_name,
     thread_path,
 )
@@ -213,22 +213,7 @@ class ThreadWriter:
         for line in self.lines():
             e = decode_event(line)
             if e is not None:
-                spool.write(
-                    encode_event(
-                        Event(
-                            name,
-                            e.index,
-                            event_id(name, e.role, e.text),
-                            e.role,
-                            e.kind,
-                            e.time,
-                            e.text,
-                            e.source,
-                            e.line,
-                            e.metadata,
-                        )
-                    )
-                )
+                spool.write(encode_event(replace(e, thread=name, id=event_id(name, e.role, e.text))))
         self._spool.close()
         self._spool, self.thread = spool, name
 
@@ -285,14 +270,13 @@ class _Stored:
     moved: bool = False
     torn: bool = False
     source: str = ""
-    about: Mapping[str, object] = field(default_factory=dict)
 
 
 def _compare(path: Path, new: ThreadWriter) -> _Stored:
     """Whether one of the two is the beginning of the other, event by event."""
     stored = _Stored()
     fresh = new.lines()
-    for line in _lines(path):
+    for line in raw_lines(path):
         old = decode_event(line)
         if old is None or not line.endswith(b"\n"):
             stored.torn = True
@@ -324,7 +308,7 @@ def _same(old: Event, new: Event) -> bool:
 def _richer(root: Path, thread: str, last_time: str) -> bool:
     """Whether a stored version is the harness's own transcript and reaches at least as far in time."""
     latest = ""
-    for number, line in enumerate(_lines(thread_path(root, thread))):
+    for number, line in enumerate(raw_lines(thread_path(root, thread))):
         event = decode_event(line)
         if event is None:
             continue

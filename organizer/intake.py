@@ -9,7 +9,6 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,7 @@ class Taken:
 
 
 def take_in(
-    root: Path, paths: Sequence[Path], stored: Iterable[opencode.Stored] = (), *, now: datetime, progress: Progress
+    root: Path, paths: Sequence[Path], stored: Iterable[opencode.Stored] = (), *, progress: Progress
 ) -> Taken:
     """Imports every transcript below `paths` and every session of `stored`; what is known already adds nothing."""
     taken = Taken()
@@ -54,7 +53,7 @@ def take_in(
     for begin in range(0, len(files), AT_ONCE):
         batch = files[begin : begin + AT_ONCE]
         progress("import", begin, len(files), batch[0].name)
-        report = import_paths(root, batch, now=now)
+        report = import_paths(root, batch)
         taken.problems += report.problems
         taken.threads += [o.thread for o in report.outcomes]
         taken.added += sum(o.added for o in report.outcomes)

@@ -128,7 +128,7 @@ def _complete(run: _Run) -> None:
 
 def _take_in(run: _Run, paths: Sequence[Path] | None, stored: Sequence[opencode.Stored]) -> intake.Taken:
     with run.stage("import"):
-        taken = intake.take_in(run.root, paths or (), stored, now=run.now, progress=run.progress)
+        taken = intake.take_in(run.root, paths or (), stored, progress=run.progress)
     run.report.problems += taken.problems
     run.report.imported = taken.to_dict()
     return taken

@@ -37,14 +37,7 @@ def parse(path: Path, source: str) -> Iterator[Item]:
             return
         if not started:
             started = True
-            found = EventDraft(
-                found.role,
-                found.kind,
-                found.text,
-                found.line,
-                found.time,
-                {**found.metadata, "session": dict(about)},
-            )
+            found = found.noting({"session": dict(about)})
         yield Turn("", found)
 
     for number, line in physical_lines(path):

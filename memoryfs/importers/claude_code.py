@@ -48,7 +48,7 @@ _TYPES = {
 QUEUE_MEMORY = 64
 
 
-def sniff(path: Path, records: list[dict[str, Any]]) -> bool:
+def sniff(records: list[dict[str, Any]]) -> bool:
     """Whether the first records are those of a Claude Code session."""
     return any(
         r.get("type") in _TYPES
@@ -119,10 +119,7 @@ class _Reader:
             )
             if model:
                 extra["session"]["model"] = chain.model = model
-        if not extra:
-            return Turn(chain.key, found)
-        merged = {**found.metadata, **extra}
-        return Turn(chain.key, EventDraft(found.role, found.kind, found.text, found.line, found.time, merged))
+        return Turn(chain.key, found.noting(extra) if extra else found)
 
     def _chain(self, side: str) -> _Chain:
         if side not in self.chains:

@@ -42,14 +42,14 @@ _ITEMS = {
 }
 
 
-def sniff(path: Path, records: list[dict[str, Any]]) -> bool:
+def sniff(records: list[dict[str, Any]]) -> bool:
     """Whether the first records are those of a Codex rollout, of today's form or the bare one of 2025."""
     if any(isinstance(r.get("payload"), dict) and "type" in r for r in records):
         return True
     return bool(records) and "instructions" in records[0] and "id" in records[0] and "timestamp" in records[0]
 
 
-def sniff_history(path: Path, records: list[dict[str, Any]]) -> bool:
+def sniff_history(records: list[dict[str, Any]]) -> bool:
     """Whether the records are prompts of Codex's `history.jsonl`."""
     return bool(records) and all({"session_id", "ts", "text"} <= r.keys() for r in records)
 
@@ -112,9 +112,7 @@ class _Reader:
                 self.started = True
                 extra = {"session": {"harness": NAME, **self.session, **extra}}
             if extra:
-                each = EventDraft(
-                    each.role, each.kind, each.text, each.line, each.time, {**each.metadata, **extra}
-                )
+                each = each.noting(extra)
             yield Turn(self.session.get("id", ""), each)
         self.early = []
 
@@ -272,10 +270,7 @@ def parse_history(path: Path, source: str) -> Iterator[Item]:
         for found in injected.user_message(str(record["text"]), line, timestamp(record.get("ts"))):
             if session not in started:
                 started.add(session)
-                about = {"session": {"id": session, "harness": NAME, "partial": True}}
-                found = EventDraft(
-                    found.role, found.kind, found.text, line, found.time, {**found.metadata, **about}
-                )
+                found = found.noting({"session": {"id": session, "harness": NAME, "partial": True}})
             yield Turn(session, found)
 
     yield from each_record(json_lines(path, source), handle, source)

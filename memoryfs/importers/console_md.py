@@ -13,7 +13,6 @@ from pathlib import Path
 
 from memoryfs.importers.base import Item, Turn, physical_lines
 from memoryfs.importers.mdtext import block
-from memoryfs.thread import EventDraft
 
 NAME = "console"
 _ANSWER = re.compile(r"^\s{0,2}[⏺●✦]\s+")
@@ -69,9 +68,7 @@ def parse(path: Path, source: str) -> Iterator[Item]:
             return
         if not started:
             started = True
-            found = EventDraft(
-                found.role, found.kind, found.text, found.line, None, {**found.metadata, "session": about}
-            )
+            found = found.noting({"session": about})
         yield Turn("", found)
 
     for number, line in physical_lines(path):

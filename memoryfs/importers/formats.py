@@ -52,9 +52,9 @@ class Format:
 
 
 FORMATS: tuple[Format, ...] = (
-    Format("claude-code", lambda h: claude_code.sniff(h.path, h.records), claude_code.parse),
-    Format("codex", lambda h: codex.sniff(h.path, h.records), codex.parse),
-    Format("codex-history", lambda h: codex.sniff_history(h.path, h.records), codex.parse_history, 2),
+    Format("claude-code", lambda h: claude_code.sniff(h.records), claude_code.parse),
+    Format("codex", lambda h: codex.sniff(h.records), codex.parse),
+    Format("codex-history", lambda h: codex.sniff_history(h.records), codex.parse_history, 2),
     Format("opencode", lambda h: opencode.sniff(h.text), opencode.parse),
     Format("messages", lambda h: messages.sniff(h.text, h.records), messages.parse),
     Format("specstory", lambda h: specstory.sniff(h.text), specstory.parse, 1),

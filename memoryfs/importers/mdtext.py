@@ -4,9 +4,11 @@ fences."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from memoryfs.importers import injected
 from memoryfs.importers.base import draft
 from memoryfs.model import EMPTY
 from memoryfs.thread import EventDraft
@@ -69,3 +71,15 @@ def block(
         position += len(piece) + 1
     about = {**metadata, "parts": parts} if len(parts) > 1 else metadata
     return draft(role, kind, "\n".join(pieces), chosen[0][0], time, about)
+
+
+def turn_parts(found: EventDraft | None) -> Iterator[EventDraft]:
+    """A user's turn in its parts, injected ones marked, each with the line it begins on; another's as it is."""
+    if found is None:
+        return
+    if found.role != "user" or "parts" in found.metadata:
+        yield found
+        return
+    for part in injected.user_message(found.text, found.line, found.time):
+        above = found.text.count("\n", 0, max(found.text.find(part.text), 0))
+        yield replace(part, line=found.line + above)

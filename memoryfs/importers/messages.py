@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from memoryfs.importers.base import (
     draft,
     each_record,
     json_lines,
+    open_text,
     timestamp,
     tool_call,
     tool_result,
@@ -64,9 +66,7 @@ class _Reader:
             if session not in self.started:
                 self.started.add(session)
                 about = {"session": {k: v for k, v in {"id": session, "harness": NAME}.items() if v}}
-                found = EventDraft(
-                    found.role, found.kind, found.text, line, found.time, {**about, **found.metadata}
-                )
+                found = replace(found, metadata={**about, **found.metadata})
             yield Turn(session, found)
 
     def _drafts(self, line: int, record: dict[str, Any]) -> Iterator[EventDraft]:
@@ -148,8 +148,6 @@ def _list(path: Path, source: str) -> Iterator[tuple[int, dict[str, Any]] | Prob
 
 def parse(path: Path, source: str) -> Iterator[Item]:
     """The turns, and problems, in the order of the file."""
-    from memoryfs.importers.base import open_text
-
     with open_text(path) as handle:
         whole = bool(_LIST.match(handle.read(4096)))
     records = _list(path, source) if whole else json_lines(path, source)

@@ -10,7 +10,6 @@ from pathlib import Path
 from memoryfs.importers import injected
 from memoryfs.importers.base import Item, Turn, physical_lines
 from memoryfs.importers.mdtext import Fence, block
-from memoryfs.thread import EventDraft
 
 NAME = "notes"
 LONG = 4000  # characters of a section from which it is cut at its next blank line
@@ -36,9 +35,7 @@ def parse(path: Path, source: str) -> Iterator[Item]:
         if not started:
             started = True
             extra["session"] = about
-        yield Turn(
-            "", EventDraft(found.role, found.kind, found.text, found.line, None, {**found.metadata, **extra})
-        )
+        yield Turn("", found.noting(extra))
 
     for number, line in physical_lines(path):
         inside = fence.feed(line)

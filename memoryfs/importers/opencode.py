@@ -45,9 +45,7 @@ class _Reader:
                 }
                 extra = {"session": {k: v for k, v in known.items() if v}}
             if extra:
-                found = EventDraft(
-                    found.role, found.kind, found.text, position, found.time, {**found.metadata, **extra}
-                )
+                found = found.noting(extra)
             yield Turn(session, found)
 
     def _changes(self, info: dict[str, Any]) -> dict[str, Any]:

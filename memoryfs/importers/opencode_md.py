@@ -9,10 +9,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from memoryfs.importers import injected
 from memoryfs.importers.base import Item, Turn, physical_lines, timestamp
-from memoryfs.importers.mdtext import block
-from memoryfs.thread import EventDraft
+from memoryfs.importers.mdtext import block, turn_parts
 
 NAME = "opencode"
 _HEAD = re.compile(r"^## OpenCode Chat Export\s*$", re.M)
@@ -34,35 +32,10 @@ def parse(path: Path, source: str) -> Iterator[Item]:
 
     def finish() -> Iterator[Turn]:
         nonlocal started
-        found = block(lines, role, time=time)
-        if not found:
-            return
-        pieces = (
-            [found]
-            if role != "user" or "parts" in found.metadata
-            else [
-                EventDraft(
-                    p.role,
-                    p.kind,
-                    p.text,
-                    found.line + found.text.count("\n", 0, found.text.find(p.text)),
-                    p.time,
-                    p.metadata,
-                )
-                for p in injected.user_message(found.text, found.line, time)
-            ]
-        )
-        for piece in pieces:
+        for piece in turn_parts(block(lines, role, time=time)):
             if not started:
                 started = True
-                piece = EventDraft(
-                    piece.role,
-                    piece.kind,
-                    piece.text,
-                    piece.line,
-                    piece.time,
-                    {**piece.metadata, "session": dict(about)},
-                )
+                piece = piece.noting({"session": dict(about)})
             yield Turn(str(about.get("id") or ""), piece)
 
     for number, line in physical_lines(path):

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -96,14 +96,13 @@ def redact_draft(draft: EventDraft) -> tuple[EventDraft, int]:
     if not result.spans:
         if not count:
             return draft, 0
-        return EventDraft(draft.role, draft.kind, draft.text, draft.line, draft.time, metadata), count
+        return replace(draft, metadata=metadata), count
     about = dict(metadata)
     if "parts" in about:
         parts = [[result.moved(a), result.moved(b)] for a, b in about["parts"]]
         about["parts"] = [[a, b] for a, b in parts if b > a]
     about["redacted"] = [list(span) for span in result.spans]
-    fresh = EventDraft(draft.role, draft.kind, result.text, draft.line, draft.time, about)
-    return fresh, count + len(result.spans)
+    return replace(draft, text=result.text, metadata=about), count + len(result.spans)
 
 
 def _clean_metadata(metadata: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
@@ -194,14 +193,12 @@ def import_paths(
     paths: Iterable[str | os.PathLike[str]],
     *,
     format: str = "auto",
-    now: Any = None,
 ) -> ImportReport:
     """Brings the store's threads up to date with these transcripts (files or folders).
 
     `format` is a name of the table or `auto` (by content). Trouble with one file or line is a problem in
     the report and costs only itself. Raises UsageError for an unknown format, LockedError while another
-    import runs, and ReadOnlyError where the store cannot be written. `now` is not used: times come from the
-    transcripts.
+    import runs, and ReadOnlyError where the store cannot be written.
     """
     if format != "auto" and format not in BY_NAME:
         raise UsageError(
@@ -328,5 +325,4 @@ def _with_parent(draft: EventDraft, writers: dict[str, ThreadWriter]) -> EventDr
     parent = writers.get(about.get("parent") or "")
     if parent is None or not parent.thread:
         return draft
-    metadata = {**draft.metadata, "session": {**about, "parent": parent.thread}}
-    return EventDraft(draft.role, draft.kind, draft.text, draft.line, draft.time, metadata)
+    return draft.noting({"session": {**about, "parent": parent.thread}})

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from memoryfs.importers import injected
 from memoryfs.importers.base import Item, Turn, physical_lines, timestamp
-from memoryfs.importers.mdtext import Fence, Lines, block
+from memoryfs.importers.mdtext import Fence, Lines, block, turn_parts
 from memoryfs.thread import EventDraft
 
 NAME = "specstory"
@@ -138,7 +138,7 @@ class _Reader:
 
     def _finish(self) -> Iterator[Item]:
         turn = self.turn
-        lines = [pair for pair in turn.lines]
+        lines = list(turn.lines)
         while lines and (not lines[-1][1].strip() or lines[-1][1].rstrip() == _RULE):
             lines.pop()
         if not lines:
@@ -173,9 +173,7 @@ class _Reader:
             extra = {"model": turn.model}
             self.started[key] = turn.model
         if extra:
-            found = EventDraft(
-                found.role, found.kind, found.text, found.line, found.time, {**found.metadata, **extra}
-            )
+            found = found.noting(extra)
         return Turn(key, found)
 
     def _events(self, lines: Lines, turn: _Turn) -> Iterator[EventDraft]:
@@ -201,16 +199,7 @@ class _Reader:
 
     @staticmethod
     def _prose(lines: Lines, turn: _Turn) -> Iterator[EventDraft]:
-        found = block(lines, turn.role, time=turn.time)
-        if not found:
-            return
-        if turn.role != "user" or "parts" in found.metadata:
-            yield found
-            return
-        for piece in injected.user_message(found.text, found.line, turn.time):
-            at = found.text.find(piece.text)
-            line = found.line + found.text.count("\n", 0, max(at, 0))
-            yield EventDraft(piece.role, piece.kind, piece.text, line, piece.time, piece.metadata)
+        return turn_parts(block(lines, turn.role, time=turn.time))
 
     @staticmethod
     def _tool(lines: Lines, turn: _Turn) -> Iterator[EventDraft]:
@@ -239,7 +228,7 @@ class _Reader:
             )
             if found:
                 yield found
-            body = body[list(body).index(heading[0]) + 1 :]
+            body = body[body.index(heading[0]) + 1 :]
         role, kind = ("assistant", kind) if kind == "file_edit" else ("tool", "tool_result")
         recalled = recalled or any(injected.is_recalled(t) for _, t in body[:50])
         found = block(

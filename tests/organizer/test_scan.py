@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from organizer_kit import NOW, transcript
+from organizer_kit import transcript
 
 from memoryfs.model import Problem
 from organizer import opencode
@@ -162,10 +162,10 @@ def test_opencode_sessions_are_exported_redacted_and_imported_once(
     assert [s.harness for s in found.sessions] == ["opencode"] and found.problems == ()
     stored = [s.stored for s in found.sessions if s.stored]
     root = machine["project"] / ".memory"
-    taken = take_in(root, [], stored, now=NOW, progress=lambda *_: None)
+    taken = take_in(root, [], stored, progress=lambda *_: None)
     assert (taken.added, taken.problems) == (2, [])
     assert "ghp_a1B2" not in "".join(p.read_text() for p in root.rglob("*.json*"))
-    again = take_in(root, [], stored, now=NOW, progress=lambda *_: None)
+    again = take_in(root, [], stored, progress=lambda *_: None)
     assert again.added == 0
 
 
