@@ -19,6 +19,7 @@ TIMED, COUNTED = 0.4, 0.2  # for "when" and "how many"
 NOW = 0.3  # the latest, for a question about the present state
 TOOL = 0.85  # tool output, beside what was said
 
+ACROSS = 0.6
 FREE, SAME_THREAD = 7, 0.4  # from its eighth event on, each one of a thread counts for this much less: room for others
 
 
@@ -56,13 +57,17 @@ def rank(items: Iterable[Candidate], query: Query, *, dense: bool) -> list[Candi
     return out
 
 
-def spread(events: list[tuple[float, int]], k: int) -> list[int]:
-    """The places of the k best of (score, thread), chosen one by one, each further one of a thread counting for less."""
+def spread(events: list[tuple[float, int]], k: int, *, across: bool = False) -> list[int]:
+    """The places of the k best of (score, thread), chosen one by one, each further one of a thread counting for less.
+
+    `across`: from the second event of a thread on, for questions whose evidence stands in several sessions.
+    """
+    free, penalty = (1, ACROSS) if across else (FREE, SAME_THREAD)
     taken: dict[int, int] = {}
     chosen: list[int] = []
     left = dict(enumerate(events))
     while left and len(chosen) < k:
-        place = max(left, key=lambda p: (left[p][0] - SAME_THREAD * max(0, taken.get(left[p][1], 0) - FREE + 1), -p))
+        place = max(left, key=lambda p: (left[p][0] - penalty * max(0, taken.get(left[p][1], 0) - free + 1), -p))
         thread = left.pop(place)[1]
         taken[thread] = taken.get(thread, 0) + 1
         chosen.append(place)

@@ -16,6 +16,11 @@ _NOW = re.compile(
     r"\b(?:now|nowadays|today|these days|currently|current|at present|any ?more|latest|newest|still|in the end|final(?:ly)?)\b"
     r"|今は|いまは?|現在|最新|最終|지금|현재|요즘|최신|이제|现在|目前|当前|最新|如今", re.I,
 )
+_ACROSS = re.compile(
+    r"\bhow many (?!tokens|bytes|seconds|minutes)\w+|\b(?:in total|altogether|order of|so far|list (?:all|every)|each of|most recent(?:ly)?|earliest"
+    r"|more than once|(?:weeks|months|years|days) (?:have passed|between|before|after|passed)|before or after|which .{1,60} first)\b"
+    r"|全部で|合計|順番|すべて|総数|모두|전부|합계|순서|一共|总共|顺序|所有", re.I,
+)
 _NAME = re.compile(r"\b[A-Z][a-z]{2,}\b")
 
 
@@ -35,6 +40,7 @@ class Query:
     asks_when: bool = False
     asks_count: bool = False
     asks_now: bool = False
+    asks_across: bool = False  # counts, sums, orders or compares: its evidence stands in several sessions
 
 
 def analyse(text: str) -> Query:
@@ -51,5 +57,5 @@ def analyse(text: str) -> Query:
         text=text, plain=plain, terms=tuple(terms.items()), whole=whole,
         literals=tuple(" ".join(normalise(value).split()) for value in literals),
         names=frozenset(normalise(m[0]) for m in _NAME.finditer(text)), prefixes=prefixes,
-        asks_when=bool(_WHEN.search(text)), asks_count=bool(_COUNT.search(text)), asks_now=bool(_NOW.search(text)),
+        asks_when=bool(_WHEN.search(text)), asks_count=bool(_COUNT.search(text)), asks_now=bool(_NOW.search(text)), asks_across=bool(_ACROSS.search(text)),
     )

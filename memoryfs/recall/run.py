@@ -122,7 +122,7 @@ def _evidence(
     index: Index, query: Query, found: Found, k: int, max_tokens: int, exact: bool, level: int
 ) -> list[Evidence]:
     """Spans of the k best events: a few words of each at level 1, what answers at level 2."""
-    chosen = _events(index, found, k)
+    chosen = _events(index, query, found, k)
     wanted = [extract.Wanted(c.event, c.spans(index), c.items[0].score) for c in chosen]
     room = min(max_tokens, INDEX_TOKENS * len(wanted)) if level == 1 else max_tokens
     out: list[Evidence] = []
@@ -165,7 +165,7 @@ class _Chosen:
         return tuple((thread.start[i.nth], thread.end[i.nth]) for i in self.items[:2])
 
 
-def _events(index: Index, found: Found, k: int) -> list[_Chosen]:
+def _events(index: Index, query: Query, found: Found, k: int) -> list[_Chosen]:
     """The k best events. The same text twice (a branch, a resumed session) counts once."""
     units: dict[tuple[int, int], list[Candidate]] = {}
     for item in found.events:
@@ -187,4 +187,5 @@ def _events(index: Index, found: Found, k: int) -> list[_Chosen]:
         score = items[0].score * (history.DEMOTION if replaced else 1.0)
         listed.append(_Chosen(event, tuple(items), score, replaced))
     listed.sort(key=lambda c: (-c.score, c.items[0].doc))
-    return [listed[place] for place in fuse.spread([(c.score, c.items[0].number) for c in listed], k)]
+    scored = [(c.score, c.items[0].number) for c in listed]
+    return [listed[place] for place in fuse.spread(scored, k, across=query.asks_across)]

@@ -200,6 +200,13 @@ def test_someone_else_said_it(tmp_path):
     assert not ask(tmp_path, "When did Bea run the charity race?", level="2").abstained
 
 
+def test_a_question_that_counts_gets_many_sessions(tmp_path):
+    for day in range(1, 9):
+        thread(tmp_path, f"2026-05-{day:02d}-aaaaaa", [f"I saw doctor number {n}{day}" for n in range(12 if day == 1 else 1)])
+    answer = ask(tmp_path, "How many doctors did I see?", level="2", k=8)
+    assert len({e.thread for e in answer.evidence}) >= 6
+
+
 # -- the steps alone -----------------------------------------------------------------------------------------------
 
 
