@@ -13,8 +13,9 @@ from memoryfs.errors import MemoryfsError, NoStoreError
 @click.command("mcp")
 @click.option("--http", "port", type=click.IntRange(1, 65535), metavar="PORT", help="Serve on 127.0.0.1:PORT instead of stdio.")
 @click.option("--token", envvar="MEMORYFS_TOKEN", help="With --http: what clients must send; made up and shown if not given.")
+@click.option("--memory-tool", is_flag=True, help="Also offer `memory`, the file commands of the Anthropic memory tool.")
 @click.pass_context
-def mcp_command(ctx: click.Context, port: int | None, token: str | None) -> None:
+def mcp_command(ctx: click.Context, port: int | None, token: str | None, memory_tool: bool) -> None:
     """Serve the store to an agent over stdio, with the official MCP SDK."""
     named = None
     if ctx.obj.store or ctx.obj.profile:
@@ -26,7 +27,7 @@ def mcp_command(ctx: click.Context, port: int | None, token: str | None) -> None
     except ImportError as error:
         raise MemoryfsError(f"the MCP server needs the package mcp ({error})",
                             remedy="pip install 'memoryfs[mcp]'") from error
-    stores = wire.Stores(Path.cwd(), named)
+    stores = wire.Stores(Path.cwd(), named, memory_tool=memory_tool)
     if port is None:
         wire.serve_stdio(stores)
         return

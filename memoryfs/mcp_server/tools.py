@@ -36,11 +36,12 @@ true or no evidence holds it, say that it is not known; do not complete it from 
 
 @dataclass(frozen=True)
 class Stores:
-    """Where the server works: one named store, or those that apply in `cwd`."""
+    """Where the server works: one named store, or those that apply in `cwd`; `memory_tool`: offer `memory` as well."""
 
     cwd: Path
     named: Path | None = None
     actor: str = "agent"
+    memory_tool: bool = False
 
     def nearest(self) -> MemoryStore:
         return self.all("here")[0][0]
@@ -67,14 +68,20 @@ _WRITES = threading.Lock()  # parallel calls of one session queue here instead o
 
 def call(stores: Stores, name: str, arguments: Mapping[str, Any]) -> str:
     """The answer of one call. Raises MemoryfsError with a message that says what to mend."""
-    tool = BY_NAME.get(name)
+    known = {tool.name: tool for tool in available(stores)}
+    tool = known.get(name)
     if tool is None:
-        raise UsageError(f"there is no tool {name[:60]!r}", remedy=f"Tools: {', '.join(BY_NAME)}.")
+        raise UsageError(f"there is no tool {name[:60]!r}", remedy=f"Tools: {', '.join(known)}.")
     values = check(tool.fields, arguments)
     if tool.effect == "read":
         return tool.run(stores, values)
     with _WRITES:
         return tool.run(stores, values)
+
+
+def available(stores: Stores) -> tuple[ToolSpec, ...]:
+    """The tools that a server over `stores` offers."""
+    return (*TOOLS, MEMORY) if stores.memory_tool else TOOLS
 
 
 def _recall(stores: Stores, a: dict[str, Any]) -> str:
@@ -158,6 +165,18 @@ def _review(stores: Stores, a: dict[str, Any]) -> str:
     return answers.page("reviews", rows, a["offset"], show)
 
 
+def _memory(stores: Stores, a: dict[str, Any]) -> str:
+    from memoryfs.harness.memory_tool import MemoryTool
+
+    command = {name: value for name, value in a.items() if value is not None}
+    if a["view_range"]:
+        try:
+            command["view_range"] = [int(n) for n in a["view_range"]]
+        except ValueError:
+            raise UsageError("`view_range` must be two line numbers", remedy="For example [1, 40].") from None
+    return answers.page_text(MemoryTool(stores.nearest().root, actor=stores.actor).call(command), 0)
+
+
 _OFFSET = Field("offset", "Where to go on: the `next` of the answer before.", "integer", 0, least=0, most=10**9)
 _TOPIC = Field("topic", "A topic file such as projects/x.md.", most=1000)
 
@@ -206,3 +225,14 @@ TOOLS = (
              ), _review),
 )
 BY_NAME = {tool.name: tool for tool in TOOLS}
+MEMORY = ToolSpec("memory", "Files under /memories, as the Anthropic memory tool: view, create, str_replace, insert, delete, rename.",
+                  "remove", (
+                      Field("command", "What to do.", required=True, choices=(
+                          "view", "create", "str_replace", "insert", "delete", "rename")),
+                      *(Field(name, about, most=MAX_TEXT) for name, about in (
+                          ("path", "A path below /memories."), ("file_text", "create: the file's text."),
+                          ("old_str", "str_replace: what stands there, once."), ("new_str", "str_replace: what shall stand there."),
+                          ("insert_text", "insert: the lines."), ("old_path", "rename: from."), ("new_path", "rename: to."))),
+                      Field("insert_line", "insert: after this line; 0 for the top.", "integer", least=0, most=10**6),
+                      Field("view_range", "view: first and last line; -1 for the end.", "list", most=40),
+                  ), _memory)

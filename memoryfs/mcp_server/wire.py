@@ -54,7 +54,7 @@ def build(stores: Stores) -> Server[Any]:
                 name=tool.name, description=tool.about, input_schema=schema(tool.fields),
                 annotations=types.ToolAnnotations(open_world_hint=False, **_EFFECTS[tool.effect]),
             )
-            for tool in tools.TOOLS
+            for tool in tools.available(stores)
         ])
 
     async def call_tool(_ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:

@@ -35,14 +35,14 @@ def command(*arguments: str) -> list[str]:
 
 
 @asynccontextmanager
-async def session(cwd: Path, *arguments: str, env: dict[str, str] | None = None):
+async def session(cwd: Path, *arguments: str, env: dict[str, str] | None = None, option: str | None = None):
     """A `ClientSession` of the SDK with the server as a real process in `cwd`."""
     import os
 
     from mcp import ClientSession, StdioServerParameters, stdio_client
 
     first, *rest = command(*arguments)
-    server = StdioServerParameters(command=first, args=rest, cwd=str(cwd), env={**os.environ, **(env or {})})
+    server = StdioServerParameters(command=first, args=[*rest, *([option] if option else [])], cwd=str(cwd), env={**os.environ, **(env or {})})
     with open(cwd / "server.log", "w") as log:
         async with stdio_client(server, errlog=log) as (read, write), ClientSession(read, write) as client:
             await client.initialize()

@@ -31,9 +31,9 @@ async def got(client, tool: str, **arguments):
     return json.loads(text)
 
 
-def in_session(work, cwd, *arguments, env=None):
+def in_session(work, cwd, *, env=None, option=None):
     async def main():
-        async with session(cwd, *arguments, env=env) as client:
+        async with session(cwd, env=env, option=option) as client:
             return await work(client)
 
     return anyio.run(main)
@@ -237,3 +237,17 @@ def test_mcp_04_a_three_megabyte_note(store):
         assert second["offset"] == page["next"] and second["text"]
 
     in_session(work, store.parent)
+
+
+def test_memory_tool_is_offered_on_request(store):
+    async def work(client):
+        assert {t.name for t in (await client.list_tools()).tools} == {*TOOLS, "memory"}
+        error, text = await ask(client, "memory", command="create", path="/memories/notes/a.md", file_text="# A\n\n## Facts\n- ZZ is 4.\n")
+        assert not error and text == "File created successfully at: /memories/notes/a.md"
+        error, text = await ask(client, "memory", command="view", path="/memories/notes/a.md", view_range=[4, -1])
+        assert not error and "ZZ is 4." in text
+        error, text = await ask(client, "memory", command="view", path="/memories/../x")
+        assert error and "escape" in text
+        assert (await got(client, "recall", query="ZZ", level=0))["memories"][0]["summary"] == "ZZ is 4."
+
+    in_session(work, store.parent, option="--memory-tool")
