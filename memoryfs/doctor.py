@@ -6,7 +6,6 @@ The checks are a list of functions, each over the same `Context`, so that one br
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from memoryfs import files, ledger
 from memoryfs.briefing.phrase import target_of
 from memoryfs.errors import MemoryfsError
 from memoryfs.model import Problem
+from memoryfs.notation import pointers as pointers_in
 from memoryfs.textfile import StoreLock, clean_litter, write_atomic
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from memoryfs.topic import Topic
 
 MIN_FREE_BYTES = 50 * 1024 * 1024
-LINK = re.compile(r"\[\[(?P<path>[^\]#|]*)#\^(?P<id>m-[0-9a-z]+)")
 
 
 @dataclass(frozen=True)
@@ -108,9 +107,9 @@ def pointers(context: Context) -> Found:
     """Every `[[…#^m-…]]` leads to a memory that exists."""
     for path, topic in context.topics.items():
         for number, line in enumerate(topic.lines, start=1):
-            for match in LINK.finditer(line):
-                if match["id"] not in context.ids:
-                    yield Problem(path, f"points to ^{match['id']}, which is nowhere", "Correct or delete the pointer.",
+            for _, target in pointers_in(line):
+                if target not in context.ids:
+                    yield Problem(path, f"points to ^{target}, which is nowhere", "Correct or delete the pointer.",
                                   line=number, severity="warning")
 
 

@@ -22,7 +22,7 @@ from memoryfs.model import Problem
 
 BRIEFING = "MEMORY.md"
 NOTES = "notes.md"
-_OWN_FOLDERS = {"threads", "archive"}  # at the top of the store only
+OWN_FOLDERS = {"threads", "archive"}  # at the top of the store only
 _FOREIGN_FOLDERS = {"node_modules", "__pycache__", "venv", "site-packages", "$RECYCLE.BIN", "lost+found", "@eaDir"}
 _CONFLICT = re.compile(
     r"\.sync-conflict-|\((?:[^()]*\s)?conflicted copy(?:\s[^()]*)?\)|\(case conflict[^()]*\)|_conf\(\d{4}-"
@@ -34,6 +34,7 @@ _TEMPORARY = re.compile(r"(?:\A[#~]|\A~\$|~\.md\Z|\.(?:tmp|temp|swp|bak|part)\.m
 _COPY = re.compile(r"\A(?P<stem>.+?)(?: \(?(?:[2-9]|1\d)\)?| [-–] Copy| copy(?: \d+)?)\.md\Z", re.IGNORECASE)
 _MEMORY_ID = re.compile(rb"\^(m-[0-9A-Za-z]+(?:-[0-9A-Za-z]+)*)")
 _MAX_DEPTH = 40
+TICK_NS = 2_000_000_000  # coarsest clock of a file system (FAT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,15 @@ class TopicFile:
     mtime_ns: int
     ctime_ns: int
     inode: int
+
+    @property
+    def stat(self) -> tuple[int, int, int, int]:
+        """What changes with the file: size, times, inode."""
+        return self.size, self.mtime_ns, self.ctime_ns, self.inode
+
+    def changed_about(self, moment_ns: int) -> bool:
+        """Whether it was changed within a clock's grain of that moment, so that it may change again unseen."""
+        return any(abs(time - moment_ns) <= TICK_NS for time in (self.mtime_ns, self.ctime_ns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +102,7 @@ class _Walk:
                 if entry.is_symlink():
                     self.links.append((entry.path, path))
                 elif entry.is_dir(follow_symlinks=False):
-                    if name not in _FOREIGN_FOLDERS and not (name in _OWN_FOLDERS and not relative):
+                    if name not in _FOREIGN_FOLDERS and not (name in OWN_FOLDERS and not relative):
                         self.folder(entry.path, path, depth + 1)
                 elif name[-3:].lower() == ".md" and entry.is_file(follow_symlinks=False):
                     self._file(entry.path, path, name, entry.stat(follow_symlinks=False), names)

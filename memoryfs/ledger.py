@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from memoryfs.model import EMPTY, Problem
-from memoryfs.textfile import append_lines, write_atomic
+from memoryfs.textfile import append_lines, digest_of, read_file, write_atomic
 
 FILE = "ledger.jsonl"
 ACTORS = ("person", "organizer", "agent")
@@ -74,7 +74,7 @@ class Known:
     withdrawn_by: str = ""  # the actor who withdrew it
     moved_from: str = ""  # set while the last entry about it is a move
     time: str = ""
-    text_hash: str = ""  # of a purged text: SHA-256 of its `text_key`
+    text_hash: str = ""  # of a purged text: `key_hash`
 
     @property
     def key(self) -> str:
@@ -167,6 +167,11 @@ def text_key(text: str) -> str:
     return " ".join(re.sub(r"\*\*|__|~~|`", "", folded).split()).strip(" .,;:!?。、，！？")
 
 
+def key_hash(key: str) -> str:
+    """What stays of a purged text: SHA-256 in hex of its `text_key`."""
+    return digest_of(key.encode("utf-8", "surrogatepass"))
+
+
 _STATED = {"person": "person", "agent": "agent"}
 
 
@@ -250,10 +255,6 @@ def topic_meta(entries: Iterable[Entry]) -> dict[str, dict[str, Any]]:
 def purge(root: Path, memory_id: str) -> int:
     """Takes the words of one memory out of the ledger; ids, times and a hash of the text stay, so that the tombstone
     still holds. For `forget --purge` only. Returns the number of lines changed."""
-    import hashlib
-
-    from memoryfs.textfile import read_file
-
     try:
         file = read_file(root / FILE)
     except FileNotFoundError:
@@ -268,7 +269,7 @@ def purge(root: Path, memory_id: str) -> int:
         if (entry.id != memory_id and not named) or not data.get("text"):
             continue
         if entry.id == memory_id:
-            data["text_sha256"] = hashlib.sha256(text_key(entry.text).encode("utf-8", "surrogatepass")).hexdigest()
+            data["text_sha256"] = key_hash(text_key(entry.text))
         data["text"] = ""
         lines[number] = json.dumps(data).encode()
         changed += 1

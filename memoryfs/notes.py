@@ -8,7 +8,6 @@ edited our copy since: then both stay and the report says so.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -19,9 +18,10 @@ from typing import Any
 
 from memoryfs import ledger, topic, topic_edit
 from memoryfs.errors import MemoryfsError, UnwritableFileError
+from memoryfs.importers.run import source_name
 from memoryfs.model import Problem
 from memoryfs.redact import redact
-from memoryfs.textfile import inside, read_file, slug, write_atomic
+from memoryfs.textfile import digest_of, inside, read_file, slug, write_atomic
 
 INSTRUCTIONS = ("claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md")
 OPENCLAW = ("soul.md", "user.md", "identity.md", "tools.md", "heartbeat.md", "bootstrap.md")
@@ -132,12 +132,12 @@ def import_notes(root: Path, notes: Iterable[tuple[Path, str]], *, now: datetime
 def _import_one(
     root: Path, path: Path, kind: str, last: dict[Any, ledger.Entry], now: datetime
 ) -> tuple[Imported, ledger.Entry | None]:
-    source = _displayed(path)
+    source = source_name(root, path)
     size = path.stat().st_size
     if size > MAX_BYTES:
         raise MemoryfsError(f"{size:,} bytes is more than a note of {MAX_BYTES:,}", remedy="Split it.")
     data = path.read_bytes()
-    digest = hashlib.sha256(data).hexdigest()
+    digest = digest_of(data)
     before = last.get(source)
     target = before.topic if before else _free(root, _target(path, kind), {e.topic for e in last.values()})
     place = inside(root, target)
@@ -147,26 +147,12 @@ def _import_one(
     if before and current and current != before.extra.get("copy"):
         return Imported(source, target, "kept"), None
     copy = _with_provenance(data, target, source, kind)
-    write_atomic(place, copy, expect=current) if place.parent.is_dir() else _write_new(place, copy)
+    write_atomic(place, copy, expect=current)
     entry = ledger.Entry(
         time=now.isoformat(), actor="person", action="import", id="", topic=target, why=f"imported from {kind}",
-        extra={"from": source, "digest": digest, "copy": hashlib.sha256(copy).hexdigest()},
+        extra={"from": source, "digest": digest, "copy": digest_of(copy)},
     )
     return Imported(source, target, "updated" if before else "new"), entry
-
-
-def _write_new(place: Path, data: bytes) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(place, data, expect="")
-
-
-def _displayed(path: Path) -> str:
-    """The note's path, with the home folder as `~`."""
-    full = Path(os.path.abspath(path))
-    try:
-        return "~/" + full.relative_to(Path.home()).as_posix()
-    except (ValueError, RuntimeError):
-        return full.as_posix()
 
 
 def _target(path: Path, kind: str) -> str:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 FILE = ".memoryfs/brief-topics.json"
 VERSION = 1  # of what is kept; raise it when the parser or this module reads more
-TICK_NS = 2_000_000_000  # coarsest clock of a file system (FAT): a file this young may change unseen
 MAX_RECENT = 12  # facts and events kept of one topic; no briefing shows more of all topics together
 
 
@@ -93,15 +92,11 @@ def _from_row(row: Any, file: TopicFile) -> Gist | None:
     """The kept gist, if the file still is as it was; None too for a row that is not one of ours."""
     try:
         status, (*head, memories, reviews) = row
-        if status != _stat(file):
+        if tuple(status) != file.stat:
             return None
         return Gist(*head, tuple(Said(*said) for said in memories), tuple((id, text) for id, text in reviews))
     except (TypeError, ValueError):
         return None
-
-
-def _stat(file: TopicFile) -> list[int]:
-    return [file.size, file.mtime_ns, file.ctime_ns, file.inode]
 
 
 def _read(root: Path) -> Mapping[str, Any]:
@@ -128,8 +123,8 @@ def read_gists(root: Path, config: Config) -> tuple[list[Gist], Scan]:
         if gist is None:
             continue
         gists.append(gist)
-        if all(abs(moment - started) > TICK_NS for moment in (file.mtime_ns, file.ctime_ns)):
-            rows[file.path] = row or [_stat(file), astuple(gist)]
+        if not file.changed_about(started):
+            rows[file.path] = row or [list(file.stat), astuple(gist)]
     if rows != kept:
         _write(root, rows)
     return gists, found

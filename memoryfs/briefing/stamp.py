@@ -18,7 +18,6 @@ from memoryfs.files import Scan
 
 FILE = ".memoryfs/brief.json"
 VERSION = 1  # of the compiled form; raise it when the same input gives other bytes
-_TICK_NS = 2_000_000_000  # coarsest clock of a file system (FAT); a file this young may change unseen
 
 
 def read(root: Path) -> dict[str, Any] | None:
@@ -33,7 +32,7 @@ def read(root: Path) -> dict[str, Any] | None:
 
 def fingerprint(found: Scan, config: Config) -> str:
     """Of path, size, times and inode of every topic file, and of the caps."""
-    rows = [(f.path, f.size, f.mtime_ns, f.ctime_ns, f.inode) for f in found.files]
+    rows = [(f.path, *f.stat) for f in found.files]
     return hashlib.sha256(repr((VERSION, config.briefing, rows)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -50,9 +49,7 @@ def write(root: Path, config: Config, found: Scan, text: str, *, started_ns: int
     """
     from memoryfs.textfile import write_atomic
 
-    racy = any(
-        abs(moment - started_ns) <= _TICK_NS for f in found.files for moment in (f.mtime_ns, f.ctime_ns)
-    )
+    racy = any(file.changed_about(started_ns) for file in found.files)
     stamp = {"version": VERSION, "fingerprint": fingerprint(found, config), "racy": racy, "text": text}
     with contextlib.suppress(ReadOnlyError):
         write_atomic(root / FILE, json.dumps(stamp, ensure_ascii=False).encode("utf-8"))

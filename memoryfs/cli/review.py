@@ -5,10 +5,9 @@ from __future__ import annotations
 import click
 
 from memoryfs.cli.context import emit_json, open_store, wants_json
+from memoryfs.edits.verbs import CHOICES
 from memoryfs.errors import EXIT_DONE, EXIT_REVIEW, UsageError
 from memoryfs.render import one_line, safe
-
-CHOICES = ("accept", "reject", "keep-both")
 
 
 @click.command("review")

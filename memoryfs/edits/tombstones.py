@@ -7,12 +7,11 @@ likeness is enough.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from memoryfs.ledger import Known, text_key
+from memoryfs.ledger import Known, key_hash, text_key
 from memoryfs.model import SourceRange
 
 # Per cent of rapidfuzz's ratio; set where one changed word of an eight-word sentence is still another statement.
@@ -31,12 +30,8 @@ def values_of(key: str) -> tuple[tuple[str, ...], tuple[str, ...], int]:
     return tuple(sorted(_NUMBER.findall(key))), tuple(sorted(_NAME.findall(key))), len(_NEGATION.findall(plain))
 
 
-def same_statement(a: str, b: str, *, same_source: bool = False) -> bool:
-    """Whether two texts say the same, by the rules above. Symmetric."""
-    return _same(text_key(a), text_key(b), same_source)
-
-
 def _same(a: str, b: str, same_source: bool) -> bool:
+    """Whether two text keys say the same, by the rules above. Symmetric."""
     if not a or not b:
         return False
     if a == b:
@@ -100,7 +95,7 @@ class Tombstones:
             if grave.key and _same(key, grave.key, _overlap(ranges, grave.ranges)):
                 return grave.known
         if self._hashes:
-            return self._hashes.get(hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest())
+            return self._hashes.get(key_hash(key))
         return None
 
 

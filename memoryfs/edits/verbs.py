@@ -19,7 +19,7 @@ from memoryfs.edits.steps import take_steps
 from memoryfs.edits.tombstones import Tombstones
 from memoryfs.edits.write import edit_topic, read_topic
 from memoryfs.errors import NotFoundError, UnwritableFileError, UsageError
-from memoryfs.files import BRIEFING, raw_ids, topic_paths
+from memoryfs.files import BRIEFING, OWN_FOLDERS, raw_ids, topic_paths
 from memoryfs.ledger import Entry, Known
 from memoryfs.model import CURRENT, Memory
 from memoryfs.textfile import inside
@@ -37,7 +37,7 @@ def topic_path(root: Path, name: str, config: Config) -> str:
     clean = clean if clean.lower().endswith(".md") else f"{clean}.md"
     inside(root, clean, follow_links_outside=config.follow_links_outside)
     parts = PurePosixPath(clean.replace("\\", "/")).parts
-    if parts[0] in ("threads", "archive") or clean.casefold() == BRIEFING.casefold() or any(
+    if parts[0] in OWN_FOLDERS or clean.casefold() == BRIEFING.casefold() or any(
         part.startswith(".") or any(ord(char) < 32 for char in part) for part in parts
     ):
         raise UsageError(f"{name!r} is not a place for a topic", remedy="Name a file such as projects/x.md.")

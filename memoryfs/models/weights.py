@@ -14,7 +14,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from memoryfs.errors import ModelUnavailableError
+from memoryfs.errors import ModelUnavailableError, ReadOnlyError
+from memoryfs.textfile import write_atomic
 
 _BLOCK = 1 << 20
 
@@ -40,11 +41,8 @@ def package_dir(package: str) -> Path | None:
 
 
 def sha256_file(path: Path) -> str:
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def content_hash(path: Path, cache: Path | None = None) -> str:
@@ -65,9 +63,8 @@ def content_hash(path: Path, cache: Path | None = None) -> str:
         raise ModelUnavailableError(f"cannot read {path}: {error.strerror or error}") from error
     known[key] = [*stamp, digest]
     # No cache, no harm: the hash is computed again next time.
-    with contextlib.suppress(OSError):
-        store.parent.mkdir(parents=True, exist_ok=True)
-        _replace_bytes(store, json.dumps(known, indent=0, sort_keys=True).encode())
+    with contextlib.suppress(ReadOnlyError):
+        write_atomic(store, json.dumps(known, indent=0, sort_keys=True).encode())
     return digest
 
 
@@ -77,19 +74,6 @@ def _read_hashes(path: Path) -> dict[str, object]:
     except (OSError, ValueError):
         return {}
     return data if isinstance(data, dict) else {}
-
-
-def _replace_bytes(path: Path, data: bytes) -> None:
-    import tempfile
-
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
 
 
 def join_parts(parts: Sequence[Path], target: Path, sha256: str) -> Path:

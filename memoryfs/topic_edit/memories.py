@@ -9,7 +9,7 @@ from memoryfs import notation
 from memoryfs.errors import NotFoundError
 from memoryfs.model import Memory
 from memoryfs.notation import Note
-from memoryfs.topic import HISTORY, KIND_OF_SECTION, REVIEW, Topic, role_of, section_role
+from memoryfs.topic import HISTORY, KIND_OF_SECTION, Topic, section_role
 from memoryfs.topic_edit.check import checked, find, find_made, read, writable
 from memoryfs.topic_edit.lines import (
     add_item,
@@ -27,8 +27,8 @@ from memoryfs.topic_edit.sources import note_for, notes_of, stated_note
 _SECTION_OF_KIND = {kind: role for role, kind in KIND_OF_SECTION.items()}
 
 
-def add_memory(topic: Topic, memory: Memory, *, section: str | None = None) -> Topic:
-    """Adds the memory as the last item of its kind's section (or of `section`), and its footnotes.
+def add_memory(topic: Topic, memory: Memory) -> Topic:
+    """Adds the memory as the last item of its kind's section, and its footnotes.
 
     A memory with status `superseded` goes to *History*, struck out. `memory.id` must be new to the file; a memory
     stated by a person or an agent needs a date, any other a source range (ValueError).
@@ -38,17 +38,15 @@ def add_memory(topic: Topic, memory: Memory, *, section: str | None = None) -> T
         raise ValueError("a memory needs an id and a summary")
     if not notes:
         raise ValueError("a memory needs a source: a range of events, or who stated it and when")
-    return _add(topic, memory, notes, section)
+    return _add(topic, memory, notes)
 
 
-def _add(topic: Topic, memory: Memory, notes: Mapping[str, Note], section: str | None) -> Topic:
+def _add(topic: Topic, memory: Memory, notes: Mapping[str, Note]) -> Topic:
     writable(topic)
     if any(known.id == memory.id for known in topic.memories):
         raise ValueError(f"^{memory.id} is in {topic.path} already")
     gone = memory.status == "superseded"
-    role = role_of(section) if section else HISTORY if gone else _SECTION_OF_KIND[memory.kind]
-    if not role or role == REVIEW:
-        raise ValueError(f"no section for memories: {section}")
+    role = HISTORY if gone else _SECTION_OF_KIND[memory.kind]
     text = notation.write_summary(memory.summary)
     if gone:
         by = memory.superseded_by or ""
@@ -83,7 +81,7 @@ def transfer(source: Topic, target: Topic, memory_id: str) -> tuple[Topic, Topic
             notes[label] = stated_note(label, hints, quote)
     children = [line for line in take_out(source, item)[1][item.own_end - item.start:] if line.strip()]
     shorter = withdraw(source, memory_id)
-    longer = _add(target, memory, notes, None)
+    longer = _add(target, memory, notes)
     if children:
         place = find_made(longer, memory_id)[1]
         grown = read(longer, insert(longer.lines, place.end, [bare(line) for line in children]))
@@ -136,12 +134,10 @@ def withdraw(topic: Topic, memory_id: str) -> Topic:
     return checked(topic, new, {memory_id}, visible=all(m.id != memory_id for m in new.memories))
 
 
-def set_id(topic: Topic, line: int, memory_id: str, *, source_label: str | None = None,
-           source_note: str | None = None) -> Topic:
+def set_id(topic: Topic, line: int, memory_id: str, *, source_label: str | None = None) -> Topic:
     """Adopts the item on `line` (from 1): writes its id at its end, with a footnote if a label is given.
 
-    An item that has this id already only gets the footnote. `source_note` is the footnote's text
-    (`2026-11-29; stated by a person`); without one it is made from the label.
+    An item that has this id already only gets the footnote.
     """
     writable(topic)
     pair = next(((m, i) for m, i in zip(topic.memories, topic.items, strict=True) if m.line == line), None)
@@ -157,10 +153,7 @@ def set_id(topic: Topic, line: int, memory_id: str, *, source_label: str | None 
         return topic
     new = read(topic, edit_text(topic, item, lambda raw, masked: append_marks(raw, masked, marks)))
     if source_label:
-        if source_note is not None:
-            note = notation.read_note(source_note)
-        else:
-            note = stated_note(source_label) if notation.stated(source_label) else Note()
+        note = stated_note(source_label) if notation.stated(source_label) else Note()
         shared = any(source_label in known.metadata["labels"] for known in topic.memories)
         new = read(topic, set_note(new, source_label, memory_id, note, shared=shared))
     made = find_made(new, memory_id)[0]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryfs import briefing
+from memoryfs import briefing, files
 from memoryfs.briefing import fresh, gist, stamp
 from memoryfs.briefing.phrase import target_of
 from memoryfs.briefing_cache import read_fresh
@@ -92,7 +92,7 @@ def test_only_changed_files_are_parsed_again(root: Path, monkeypatch):
         write(root, f"projects/topic-{number}.md", f"# Topic {number}\n{FACT.replace('m-00000', f'm-{number}0000')}")
     for path in root.rglob("*.md"):
         os.utime(path, (1_700_000_000, 1_700_000_000))
-    monkeypatch.setattr(gist, "TICK_NS", 0)  # as if the files were old
+    monkeypatch.setattr(files, "TICK_NS", 0)  # as if the files were old
     refresh(root)
     before = (root / "MEMORY.md").read_text()
     real, parsed = topic.parse, []
