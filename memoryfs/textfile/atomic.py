@@ -25,6 +25,7 @@ from memoryfs.textfile.swap import exchange, open_for_writing
 _PART = re.compile(r"\.memoryfs-[0-9a-f]{16}\.part\Z")
 _SWAP = re.compile(r"\.memoryfs-([0-9a-f]{16})-([0-9a-f]{12})-([0-9a-f]{12})\.swap\Z")
 _BLOCK = 1 << 20
+SAVE_SECONDS = 1.0  # an editor that keeps a file open for writing longer than this is not saving but using it
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def _replace(target: Path, name: str, data: bytes, expect: str | None, mode: int
         else:
             leftover = target.parent / f".memoryfs-{token}-{digest_of(data)[:12]}-{expect[:12]}.swap"
             os.rename(part, leftover)
-            _swap_in(leftover, target, name, data, expect)
+            _swap_in(leftover, target, name, old or b"", data)
         _sync_folder(target.parent)
     finally:
         with contextlib.suppress(FileNotFoundError):
@@ -149,9 +150,10 @@ def _create_only(part: Path, target: Path, name: str) -> None:
         os.rename(part, target)
 
 
-def _swap_in(swap: Path, target: Path, name: str, data: bytes, expect: str) -> None:
-    """Exchanges the two names, then looks at what was swapped out: if it is not what we expected, swaps it back."""
-    if _digest(target) != expect:
+def _swap_in(swap: Path, target: Path, name: str, old: bytes, data: bytes) -> None:
+    """Exchanges the two names, then looks at what was swapped out: what someone added to it at its end is carried over
+    to the new file; if it was changed in any other way, it is swapped back."""
+    if _digest(target) != digest_of(old):
         raise ChangedMeanwhileError(name)
     try:
         swapped = exchange(swap, target)
@@ -160,19 +162,44 @@ def _swap_in(swap: Path, target: Path, name: str, data: bytes, expect: str) -> N
     if not swapped:
         os.rename(swap, target)
         return
-    deadline = time.monotonic() + 1.0
-    while open_for_writing(swap) and time.monotonic() < deadline:
-        time.sleep(0.005)
-    if _digest(swap) == expect and not open_for_writing(swap):
+    if not _still_written(swap) and _carry_over(swap, old, target):
         return
     for _ in range(100):
         try:
             exchange(swap, target)
         except FileNotFoundError:  # deleted by someone in this instant: their deletion stands over their edit
             break
-        if _digest(swap) == digest_of(data):
+        if not _still_written(swap) and _carry_over(swap, data, target):
             break
     raise ChangedMeanwhileError(name)
+
+
+def _still_written(path: Path) -> bool:
+    """Whether someone still has the file open for writing after the time that a save takes."""
+    deadline = time.monotonic() + SAVE_SECONDS
+    while open_for_writing(path):
+        if time.monotonic() > deadline:
+            return True
+        time.sleep(0.005)
+    return False
+
+
+def _carry_over(leaving: Path, known: bytes, staying: Path) -> bool:
+    """Whether `leaving` holds `known` and at most more lines after it; these are appended to `staying`."""
+    try:
+        data = read_file(leaving).data
+    except FileNotFoundError:
+        return True
+    if not data.startswith(known):
+        return False
+    if len(data) > len(known):
+        descriptor = os.open(staying, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        try:
+            _write_all(descriptor, data[len(known):])
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    return True
 
 
 def _digest(path: Path) -> str:
