@@ -23,6 +23,8 @@ from memoryfs.harness.stdin import read_object
 OWN_RUN = "MEMORYFS_RUN"
 LOG = ".memoryfs/hooks.log"
 LOG_BYTES = 128 << 10
+CATCH_UP = ".memoryfs/hooks/catch-up"
+CATCH_UP_SECONDS = 60.0
 DEADLINE_SECONDS = 0.8  # until the store's own setting is known
 SILENCE_SECONDS, STDIN_SECONDS = 0.35, 0.6  # a host that says nothing for so long, or is not done by then, says nothing
 
@@ -60,8 +62,11 @@ def run(name: str, environ: Mapping[str, str], *, store: Path | None = None) -> 
     _write(data)
     why = "late" if late else trouble[0] if trouble else "ok"
     _log(progress.root, call, why, bytes_out=len(data), seconds=time.monotonic() - begun)
-    if progress.queued and call.event == calls.SESSION_END and progress.config.hooks.organize and progress.root:
-        _organize(progress.root, environ)
+    if progress.root is not None:
+        if progress.queued and call.event == calls.SESSION_END and progress.config.hooks.organize:
+            _start(progress.root, environ, "organize")
+        elif late and call.event in (calls.SESSION_START, calls.PROMPT) and _first_lately(progress.root):
+            _start(progress.root, environ, "brief" if call.event == calls.SESSION_START else "index")
     if late:
         os._exit(0)  # the thread holds nothing: writes are renames, locks are the kernel's, SQLite rolls back
 
@@ -112,14 +117,28 @@ def _log(root: Path | None, call: Call, why: str, *, bytes_out: int, seconds: fl
             file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
 
-def _organize(root: Path, environ: Mapping[str, str]) -> None:
-    """A detached run of the lowest priority; its own lock keeps a second one from doing anything."""
+def _first_lately(root: Path) -> bool:
+    """Whether nothing was started to catch up within CATCH_UP_SECONDS."""
+    mark = root / CATCH_UP
+    try:
+        if mark.exists() and time.time() - mark.stat().st_mtime < CATCH_UP_SECONDS:
+            return False
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.write_bytes(b"")
+    except OSError:
+        return False
+    return True
+
+
+def _start(root: Path, environ: Mapping[str, str], command: str) -> None:
+    """A detached run of low priority: of the organizer (its lock keeps a second one from doing anything), or of what
+    was too slow for the deadline, so that the next call finds it done."""
     import subprocess
     import sys
 
     with contextlib.suppress(OSError):
         subprocess.Popen(
-            [sys.executable, "-m", "memoryfs", "--quiet", "--store", str(root), "organize"],
+            [sys.executable, "-P", "-m", "memoryfs", "--quiet", "--store", str(root), command],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/",
             env={**environ, OWN_RUN: "1"}, start_new_session=True, preexec_fn=_lower_priority,
         )

@@ -8,13 +8,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memoryfs.recall.run import recall
-
 if TYPE_CHECKING:
     from memoryfs.index.core import Index
     from memoryfs.models.protocols import Embedder
+    from memoryfs.recall.run import recall
 
 __all__ = ["dedupe", "recall"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "recall":  # when first used: a hook needs only `retrieve`
+        from memoryfs.recall.run import recall
+
+        return recall
+    raise AttributeError(name)
 
 
 def dedupe(index: Index, text: str, *, embedder: Embedder | None = None) -> dict[str, Any]:

@@ -92,11 +92,14 @@ def rank(
         scored.append((sum(why.values()), doc, why))
     scored.sort(key=lambda item: (-item[0], item[1]))
     out: list[Ranked] = []
+    topic_cover: dict[str, float] = {}
+    for doc, share in covered.items():
+        if rows[doc][2] == "topic":
+            topic_cover[rows[doc][0]] = max(share, topic_cover.get(rows[doc][0], 0.0))
     for score, doc, why in scored[:CANDIDATES]:
         path, id, _kind, state, _text, _terms, _at, _importance, data = rows[doc]
         memory = memory_from_json(id, state, path, data)
-        topic_docs = [d for d in covered if rows[d][2] == "topic" and rows[d][0] == path]
-        coverage = min(1.0, (covered.get(doc, 0.0) + 0.8 * max((covered[d] for d in topic_docs), default=0.0)) / mass) if mass else 0.0
+        coverage = min(1.0, (covered.get(doc, 0.0) + 0.8 * topic_cover.get(path, 0.0)) / mass) if mass else 0.0
         out.append(Ranked(Breadcrumb(memory, score, {k: round(v, 4) for k, v in why.items()}), coverage, doc))
     return out
 
