@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,48 +19,42 @@ from memoryfs.textfile import STATE, write_atomic
 from organizer import opencode
 
 EXPORTS = "opencode"
-AT_ONCE = 20  # files a call of the importer: progress is told between calls
 
 Progress = Callable[[str, int, int, str], None]
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Taken:
     """What was taken in: files looked at, threads they hold, events added, secrets redacted, and the problems."""
 
-    files: int = 0
-    threads: list[str] = field(default_factory=list)
-    added: int = 0
-    redactions: int = 0
-    problems: list[Problem] = field(default_factory=list)
+    files: int
+    threads: tuple[str, ...]
+    added: int
+    redactions: int
+    problems: tuple[Problem, ...]
 
     def to_dict(self) -> dict[str, int]:
-        return {"files": self.files, "threads": len(set(self.threads)), "added": self.added, "redactions": self.redactions}
+        return {"files": self.files, "threads": len(self.threads), "added": self.added, "redactions": self.redactions}
 
 
 def take_in(
     root: Path, paths: Sequence[Path], stored: Iterable[opencode.Stored] = (), *, progress: Progress
 ) -> Taken:
     """Imports every transcript below `paths` and every session of `stored`; what is known already adds nothing."""
-    taken = Taken()
+    problems: list[Problem] = []
     files = list(find_transcripts(paths))
     for session in stored:
         try:
             files.append(_exported(root, session))
         except (OSError, ValueError, sqlite3.Error) as error:
-            taken.problems.append(Problem(str(session.origin), f"session {session.id} cannot be read: {error}",
-                                          "Use `opencode export` and `memoryfs import`."))
-    for begin in range(0, len(files), AT_ONCE):
-        batch = files[begin : begin + AT_ONCE]
-        progress("import", begin, len(files), batch[0].name)
-        report = import_paths(root, batch)
-        taken.problems += report.problems
-        taken.threads += [o.thread for o in report.outcomes]
-        taken.added += sum(o.added for o in report.outcomes)
-        taken.redactions += report.redactions
-    taken.files = len(files)
+            problems.append(Problem(str(session.origin), f"session {session.id} cannot be read: {error}",
+                                    "Use `opencode export` and `memoryfs import`."))
+    report = import_paths(root, files, progress=lambda done, of, name: progress("import", done, of, name))
     progress("import", len(files), len(files), "")
-    return taken
+    return Taken(
+        len(files), tuple(dict.fromkeys(o.thread for o in report.outcomes)), sum(o.added for o in report.outcomes),
+        report.redactions, (*problems, *report.problems),
+    )
 
 
 def _exported(root: Path, session: opencode.Stored) -> Path:

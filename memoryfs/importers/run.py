@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -193,10 +193,12 @@ def import_paths(
     paths: Iterable[str | os.PathLike[str]],
     *,
     format: str = "auto",
+    progress: Callable[[int, int, str], None] = lambda done, of, name: None,
 ) -> ImportReport:
     """Brings the store's threads up to date with these transcripts (files or folders).
 
-    `format` is a name of the table or `auto` (by content). Trouble with one file or line is a problem in
+    `format` is a name of the table or `auto` (by content); `progress(done, of, name)` is called before each
+    file. Trouble with one file or line is a problem in
     the report and costs only itself. Raises UsageError for an unknown format, LockedError while another
     import runs, and ReadOnlyError where the store cannot be written.
     """
@@ -216,7 +218,8 @@ def import_paths(
         with StoreLock(root, "import", wait_seconds=LOCK_SECONDS):
             stamps, names = _Stamps(root), ThreadNames(root)
             try:
-                for _rank, _number, path, chosen in sorted(work, key=lambda w: w[:2]):
+                for done, (_rank, _number, path, chosen) in enumerate(sorted(work, key=lambda w: w[:2])):
+                    progress(done, len(work), path.name)
                     outcomes += _import_file(root, path, chosen, stamps, names, problems)
             finally:
                 stamps.save()

@@ -163,7 +163,7 @@ def test_opencode_sessions_are_exported_redacted_and_imported_once(
     stored = [s.stored for s in found.sessions if s.stored]
     root = machine["project"] / ".memory"
     taken = take_in(root, [], stored, progress=lambda *_: None)
-    assert (taken.added, taken.problems) == (2, [])
+    assert (taken.added, taken.problems) == (2, ())
     assert "ghp_a1B2" not in "".join(p.read_text() for p in root.rglob("*.json*"))
     again = take_in(root, [], stored, progress=lambda *_: None)
     assert again.added == 0
