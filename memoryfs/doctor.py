@@ -231,7 +231,7 @@ def mend(store: MemoryStore) -> dict[str, tuple[str, ...]]:
     done: dict[str, tuple[str, ...]] = {}
     removed = clean_litter(store.root)
     if removed:
-        done["folder"] = (f"removed {removed} stale temporary files",)
+        done["folder"] = (f"removed {removed} stale temporary file{'' if removed == 1 else 's'}",)
     with indexes.open(store.root) as opened:
         opened.sync(now=store.clock())
         if any("damaged" in p.message for p in opened.check()):

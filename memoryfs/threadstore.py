@@ -7,17 +7,16 @@ in a temporary file, not in memory. What is written here must have been redacted
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date as Date
 from pathlib import Path
-from typing import BinaryIO
 
 from memoryfs.errors import ReadOnlyError
 from memoryfs.model import Event, Problem, event_id, short_thread
+from memoryfs.textfile import write_stream
 from memoryfs.thread import (
     EventDraft,
     decode_event,
@@ -182,7 +181,7 @@ class ThreadWriter:
             self._rename(version)
             path = live_path(self.root, version)
             if stored.moved or stored.torn or not path.exists():
-                _replace(path, self.lines())
+                write_stream(path, self.lines)
             else:
                 _append(path, self.lines(), stored.count)
             return self._outcome(version, self.count - stored.count, "extended")
@@ -201,7 +200,7 @@ class ThreadWriter:
                 base, 0, 0, "unchanged", self.source, (problem,), self.session, self.redactions
             )
         self._rename(name)
-        _replace(live_path(self.root, name), self.lines())
+        write_stream(live_path(self.root, name), self.lines)
         self.names.add(name)
         return self._outcome(name, self.count, "branched" if versions else "new")
 
@@ -325,28 +324,3 @@ def _append(path: Path, lines: Iterable[bytes], skip: int) -> None:
                 handle.write(line)
         handle.flush()
         os.fsync(handle.fileno())
-
-
-def _replace(path: Path, lines: Iterable[bytes]) -> None:
-    """Writes the file anew beside the old one and swaps it in; the old one stays whole if anything fails."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.parent / f".memoryfs-{os.urandom(8).hex()}.part"
-    try:
-        with open(part, "xb") as handle:
-            _copy(lines, handle)
-            os.fsync(handle.fileno())
-        os.replace(part, path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(part)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-def _copy(lines: Iterable[bytes], handle: BinaryIO) -> None:
-    for line in lines:
-        handle.write(line)
-    handle.flush()

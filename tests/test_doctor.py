@@ -135,6 +135,9 @@ def test_idx_09_a_conflict_copy_is_flagged(store):
 
 
 def test_stale_temporary_files_are_removed_by_fix(store):
-    before = set(store.root.rglob("*"))
-    doctor.examine(store, fix=True)
-    assert {p for p in before if ".memoryfs" not in p.parts} <= set(store.root.rglob("*"))
+    before = {p for p in store.root.rglob("*") if ".memoryfs" not in p.parts}
+    litter = store.root / "infrastructure" / ".memoryfs-00112233445566bb.part"
+    litter.write_bytes(b"half a fi")
+    checks = {check.name: check for check in doctor.examine(store, fix=True)}
+    assert checks["folder"].fixed == ("removed 1 stale temporary file",)
+    assert not litter.exists() and before <= set(store.root.rglob("*"))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from memoryfs.model import Event, event_id
+from memoryfs.textfile import clean_litter, write_stream
 from memoryfs.thread import (
     EventDraft,
     check_thread,
@@ -197,3 +199,15 @@ def test_fallback_identity_without_session_id(tmp_path: Path) -> None:
     assert put_untimed("hello", "x/two.md") != put_untimed("hello", "x/one.md")
     assert put_untimed("hello", "x/one.md").startswith("undated-")
     assert store_thread(tmp_path, [], session="", source="x") is None
+
+
+def test_a_thread_that_is_being_written_is_not_taken_for_litter(tmp_path: Path) -> None:
+    def blocks() -> Iterator[bytes]:
+        yield b"one\n" * 10_000
+        assert clean_litter(tmp_path) == 0
+        yield b"two\n"
+
+    path = tmp_path / "threads" / "t.jsonl"
+    write_stream(path, blocks)
+    assert path.read_bytes() == b"one\n" * 10_000 + b"two\n"
+    assert [p.name for p in path.parent.iterdir()] == ["t.jsonl"]

@@ -15,7 +15,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,18 +70,60 @@ def write_atomic(
     are made. Nothing is written, and the time of change is kept, if the bytes are equal already. Raises ReadOnlyError
     for whatever the system refuses: no permission, no space, a dangling link, a write-protected file.
     """
+    _try(path, lambda target: _replace(target, str(path), data, expect, mode))
+
+
+def write_stream(path: str | os.PathLike[str], blocks: Callable[[], Iterable[bytes]]) -> None:
+    """`write_atomic` for a file that is too large to hold: `blocks()` gives its bytes, and gives them again if asked
+    again. Replaces whatever stands there. Raises ReadOnlyError."""
+
+    def write(descriptor: int) -> None:
+        with open(descriptor, "wb", closefd=False) as file:
+            file.writelines(blocks())
+
+    def replace(target: Path) -> None:
+        with _written_beside(target, write) as part:
+            os.rename(part, target)
+            _sync_folder(target.parent)
+
+    _try(path, replace)
+
+
+def _try(path: str | os.PathLike[str], write: Callable[[Path], None]) -> None:
     try:
         target = _target(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         for attempt in range(3):
             try:
-                return _replace(target, str(path), data, expect, mode)
+                return write(target)
             except FileNotFoundError:
                 # Another process took the temporary file for litter in the instant before it was locked.
                 if attempt == 2:
                     raise
     except OSError as error:
         raise ReadOnlyError(str(path), error.strerror or str(error)) from error
+
+
+@contextlib.contextmanager
+def _written_beside(target: Path, write: Callable[[int], None]) -> Iterator[Path]:
+    """A temporary file in the target's folder, written and on the disk; locked so that it is not taken for litter, and
+    gone afterwards."""
+    part = target.parent / f".memoryfs-{os.urandom(8).hex()}.part"
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        _lock_quietly(descriptor)
+        write(descriptor)
+        os.fsync(descriptor)
+        # Kept open for reading only: nobody but others then holds our file open for writing.
+        reading = os.open(part, os.O_RDONLY | os.O_CLOEXEC)
+        os.close(descriptor)
+        descriptor = reading
+        _lock_quietly(descriptor)
+        yield part
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(part)
+        os.close(descriptor)
 
 
 def _target(path: str | os.PathLike[str]) -> Path:
@@ -113,28 +155,25 @@ def _replace(target: Path, name: str, data: bytes, expect: str | None, mode: int
         raise ChangedMeanwhileError(name)
     if status is not None and not status.st_mode & 0o222:
         raise PermissionError(errno.EACCES, "the file is write-protected", name)
-    token = os.urandom(8).hex()
-    part = target.parent / f".memoryfs-{token}.part"
-    leftover = part
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    try:
-        _lock_quietly(descriptor)
+
+    def write(descriptor: int) -> None:
         _write_all(descriptor, data)
         _keep_attributes(descriptor, target, status, mode)
-        os.fsync(descriptor)
+
+    with _written_beside(target, write) as part:
         if expect is None:
             os.rename(part, target)
         elif expect == "":
             _create_only(part, target, name)
         else:
-            leftover = target.parent / f".memoryfs-{token}-{digest_of(data)[:12]}-{expect[:12]}.swap"
-            os.rename(part, leftover)
-            _swap_in(leftover, target, name, old or b"", data)
+            swap = part.with_name(f"{part.stem}-{digest_of(data)[:12]}-{expect[:12]}.swap")
+            os.rename(part, swap)
+            try:
+                _swap_in(swap, target, name, old or b"", data)
+            finally:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(swap)
         _sync_folder(target.parent)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(leftover)
-        os.close(descriptor)
 
 
 def _create_only(part: Path, target: Path, name: str) -> None:
@@ -275,32 +314,35 @@ def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
         raise ReadOnlyError(str(path), error.strerror or str(error)) from error
 
 
-def clean_litter(root: str | os.PathLike[str]) -> None:
-    """Removes temporary files whose writer died, below `root`. A version of a file that such a crash swapped out and
-    that nobody has seen comes back as `recovered-….md` beside it."""
+def clean_litter(root: str | os.PathLike[str]) -> int:
+    """Removes temporary files whose writer died, below `root`, and says how many. A version of a file that such a
+    crash swapped out and that nobody has seen comes back as `recovered-….md` beside it."""
+    cleaned = 0
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if name not in (".git", "node_modules")]
         for name in names:
             if name.startswith(".memoryfs-") and (_PART.match(name) or _SWAP.match(name)):
                 with contextlib.suppress(OSError):
-                    _clean_one(Path(folder), name)
+                    cleaned += _clean_one(Path(folder), name)
+    return cleaned
 
 
-def _clean_one(folder: Path, name: str) -> None:
+def _clean_one(folder: Path, name: str) -> bool:
     path = folder / name
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            return  # its writer is alive
+            return False  # its writer is alive
         except OSError:
             if time.time() - os.fstat(descriptor).st_mtime < 3600:
-                return
+                return False
         swap = _SWAP.match(name)
         if swap and read_file(path).digest[:12] not in swap.groups()[1:]:
             os.rename(path, folder / f"recovered-{swap[1]}.md")
         else:
             os.unlink(path)
+        return True
     finally:
         os.close(descriptor)
