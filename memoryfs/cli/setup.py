@@ -40,3 +40,17 @@ def setup_command(ctx: click.Context, harness: str, remove: bool, dry_run: bool,
         notice(ctx, f"nothing to change: {harness} is {'not connected' if remove else 'connected already'}")
     elif not dry_run:
         notice(ctx, f"changed {paths}; it counts from the next session on")
+    if not remove:
+        _what_is_left(ctx, harness)
+
+
+def _what_is_left(ctx: click.Context, harness: str) -> None:
+    from pathlib import Path
+
+    from memoryfs import scope
+    from memoryfs.harness.hosts import AFTER
+
+    if harness in AFTER:
+        notice(ctx, AFTER[harness])
+    if not (ctx.obj.store or ctx.obj.profile or scope.cascade(Path.cwd())):
+        notice(ctx, "there is no store here yet: `memoryfs init` in a project gives it one, `memoryfs init ~/.memory` all of them")

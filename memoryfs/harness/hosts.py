@@ -19,6 +19,12 @@ from memoryfs.harness import call
 NAME = "memoryfs"
 TIMEOUT_SECONDS = 10
 HARNESSES = ("claude-code", "codex", "cursor", "openclaw", "opencode")
+AFTER = {  # what is left for the person to do
+    "codex": "Codex asks once to trust new hooks (/hooks shows them); versions that know hooks only as a feature need "
+             "`[features] hooks = true` in config.toml.",
+    "cursor": "Cursor takes no memories with a prompt; its agent recalls them through the MCP tools.",
+    "openclaw": "OpenClaw recalls through the MCP tools; sessions are imported with `memoryfs import`.",
+}
 
 
 @dataclass(frozen=True)

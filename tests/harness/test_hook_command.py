@@ -182,6 +182,34 @@ def test_session_end_starts_a_detached_run_with_our_mark(store, tmp_path):
     assert (code, out) == (0, b"") and list((store / ".memoryfs" / "queue").glob("*.json"))
 
 
+def test_what_was_too_late_is_caught_up_with(store, monkeypatch):
+    from datetime import datetime
+
+    from memoryfs.harness import hooks, runner
+
+    started = []
+    monkeypatch.setattr(runner, "_start", lambda root, environ, command: started.append(command))
+    monkeypatch.setattr(runner, "read_object", lambda fd, **_: {"cwd": str(store.parent)})
+    monkeypatch.setattr(runner.os, "_exit", lambda code: started.append(code))
+    written = []
+    monkeypatch.setattr(runner, "_write", written.append)
+
+    def slow(call, environ, *, now: datetime, progress: hooks.Progress, store):
+        progress.root = store
+        progress.last_good = "# Memory\n- Use pnpm, not npm.\n"
+        time.sleep(2)
+        return "too late"
+
+    monkeypatch.setattr(hooks, "answer", slow)
+    begun = time.monotonic()
+    for event in ("session-start", "session-start"):
+        runner.run(event, {}, store=store)
+    assert time.monotonic() - begun < 3
+    assert started == ["brief", 0, 0]  # once a minute at most
+    assert len(written) == 2 and "Use pnpm" in context(written[0]) and "too late" not in context(written[0])
+    assert logged(store)["result"] == "late"
+
+
 def test_log_is_bounded(store):
     from memoryfs.harness.runner import LOG_BYTES
 

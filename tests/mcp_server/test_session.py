@@ -114,25 +114,32 @@ def test_mcp_06_bad_arguments_are_answered_and_the_server_stays(store):
     in_session(work, store.parent)
 
 
-@pytest.mark.parametrize("name", [
+ODD_NAMES = [
     "../../etc/passwd", "/etc/passwd", "a/../../b", "..\\..\\x", "%2e%2e/x", "link.md", "projects/\0x", ".memoryfs/index.db",
-])
-def test_mcp_05_nothing_outside_the_store(store, name):
+    "CON", "nul.md", "x.md:ads", "x" * 300, "dot. ", "two\nlines", "threads/x", "MEMORY.md",
+]
+
+
+def test_mcp_05_nothing_outside_the_store(store):
     secret = store.parent.parent / "secret.md"
     secret.write_text("# TOP SECRET\n")
     (store / "link.md").symlink_to(secret)
+    outside = {p for p in store.parent.parent.rglob("*") if not p.is_relative_to(store)}
 
     async def work(client):
-        for tool, arguments in (
-            ("read_memory", {"ref": name}), ("remember", {"text": "Written by a test.", "topic": name}),
-        ):
-            error, text = await ask(client, tool, **arguments)
-            assert "TOP SECRET" not in text and "root:" not in text
-            if not error and tool == "remember":
-                assert (store / json.loads(text)["topic"]).resolve().is_relative_to(store.resolve())
+        for number, name in enumerate(ODD_NAMES):
+            for tool, arguments in (
+                ("read_memory", {"ref": name}), ("remember", {"text": f"Written by test {number}.", "topic": name}),
+                ("list_memories", {"topic": name}),
+            ):
+                error, text = await ask(client, tool, **arguments)
+                assert "TOP SECRET" not in text and "root:" not in text and "Traceback" not in text, (tool, name, text)
+                if not error and tool == "remember":
+                    assert (store / json.loads(text)["topic"]).resolve().is_relative_to(store.resolve()), name
 
     in_session(work, store.parent)
     assert secret.read_text() == "# TOP SECRET\n"
+    assert {p for p in store.parent.parent.rglob("*") if not p.is_relative_to(store)} - outside <= {store.parent / "server.log"}
 
 
 def test_mcp_07_a_write_is_readable_at_once_everywhere(store):
