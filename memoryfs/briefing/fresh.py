@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from memoryfs.briefing.gist import read_gists
 from memoryfs.config import Config
 from memoryfs.errors import ChangedMeanwhileError, ReadOnlyError
 from memoryfs.files import BRIEFING, NOTES, Scan
-from memoryfs.textfile import read_file, write_atomic
+from memoryfs.textfile import digest_of, read_file, write_atomic
 
 _ATTEMPTS = 5
 
@@ -39,16 +40,19 @@ def write_fresh(root: Path, config: Config, *, now: datetime) -> tuple[str, bool
         data, digest = _read(root / BRIEFING)
         started = time.time_ns()
         compiled, found = _compile(root, config, now.date(), data)
+        moved: _Moved | None = None
         try:
             if compiled.notes_moved is not None:
-                _append_notes(root / NOTES, compiled.notes_moved)
+                moved = _append_notes(root / NOTES, compiled.notes_moved)
             _keep_undecodable(root, data)
             new = compiled.text.encode("utf-8")
             if new != data or not digest:
                 write_atomic(root / BRIEFING, new, expect=digest)
                 changed = True
-        except ChangedMeanwhileError:
-            if attempt == _ATTEMPTS - 1:
+        except (ChangedMeanwhileError, ReadOnlyError) as error:
+            if moved is not None:  # the tail still stands in MEMORY.md
+                _take_back(root / NOTES, moved)
+            if attempt == _ATTEMPTS - 1 or isinstance(error, ReadOnlyError):
                 raise
             continue
         stamps.write(root, config, found, compiled.text, started_ns=started)
@@ -98,13 +102,32 @@ def _compile(root: Path, config: Config, today: date, data: bytes) -> tuple[Comp
     return compiled, found
 
 
-def _append_notes(path: Path, tail: str) -> None:
+@dataclass(frozen=True)
+class _Moved:
+    """notes.md before a tail was appended (None: there was none) and the digest of what was written."""
+
+    old: bytes | None
+    digest: str
+
+
+def _append_notes(path: Path, tail: str) -> _Moved | None:
     old, digest = _read(path)
     new = tail.encode("utf-8")
     if old.rstrip().endswith(new.strip()):  # moved already, by a run that was killed before it wrote MEMORY.md
-        return
+        return None
     gap = b"" if not old else b"\n" if old.endswith(b"\n") else b"\n\n"
-    write_atomic(path, old + gap + new, expect=digest)
+    data = old + gap + new
+    write_atomic(path, data, expect=digest)
+    return _Moved(old if digest else None, digest_of(data))
+
+
+def _take_back(path: Path, moved: _Moved) -> None:
+    """notes.md as it was before `_append_notes`, unless someone has saved it since."""
+    with contextlib.suppress(ChangedMeanwhileError, ReadOnlyError, FileNotFoundError):
+        if moved.old is not None:
+            write_atomic(path, moved.old, expect=moved.digest)
+        elif _read(path)[1] == moved.digest:
+            path.unlink()
 
 
 def _keep_undecodable(root: Path, data: bytes) -> None:

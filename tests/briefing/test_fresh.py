@@ -238,6 +238,28 @@ def test_rt_06_a_save_during_the_refresh_is_kept(root: Path, monkeypatch):
     assert "saved meanwhile\n" in text and "New topic" in text
 
 
+@pytest.mark.parametrize("before", ["", "an older note\n"])
+def test_rt_06_notes_moved_while_a_person_saves_are_not_doubled(root: Path, monkeypatch, before: str):
+    config = Config(briefing=Briefing(2000, 200))
+    write(root, "MEMORY.md", "".join(f"paragraph {n} of mine\n\n" for n in range(200)))
+    if before:
+        write(root, "notes.md", before)
+    real, saves = fresh.write_atomic, []
+
+    def interrupted(path, data, **more):
+        if Path(path).name == "MEMORY.md" and len(saves) < 3:
+            saves.append(f"line {len(saves)} saved meanwhile\n")
+            write(root, "MEMORY.md", (root / "MEMORY.md").read_text() + "\n" + saves[-1])
+        real(path, data, **more)
+
+    monkeypatch.setattr(fresh, "write_atomic", interrupted)
+    refresh(root, config)
+    everything = (root / "MEMORY.md").read_text() + (root / "notes.md").read_text()
+    assert len(saves) == 3 and [everything.count(line) for line in saves] == [1, 1, 1]
+    assert [everything.count(f"paragraph {n} of mine\n") for n in range(200)] == [1] * 200
+    assert (root / "notes.md").read_text().startswith(before)
+
+
 def test_rt_04_a_link_stays_a_link(root: Path, tmp_path_factory):
     repo = tmp_path_factory.mktemp("dotfiles")
     (repo / "mem.md").write_text("# mine\n")
