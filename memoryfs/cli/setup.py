@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from memoryfs.cli.context import emit_json, notice, wants_json
+from memoryfs.cli.context import emit_json, notice, store_root, wants_json
 
 
 @click.command("setup")
@@ -12,20 +12,25 @@ from memoryfs.cli.context import emit_json, notice, wants_json
 @click.option("--remove", is_flag=True, help="Disconnect it: give its settings back as they were.")
 @click.option("--dry-run", is_flag=True, help="Show the change; write nothing.")
 @click.option("--auto-memory", is_flag=True, help="claude-code: make the store the folder of its own memory too.")
+@click.option("--instructions", metavar="FILE", type=click.Path(dir_okay=False),
+              help="A CLAUDE.md or AGENTS.md that shall name the store's MEMORY.md in one line.")
 @click.pass_context
-def setup_command(ctx: click.Context, harness: str, remove: bool, dry_run: bool, auto_memory: bool) -> None:
+def setup_command(
+    ctx: click.Context, harness: str, remove: bool, dry_run: bool, auto_memory: bool, instructions: str | None
+) -> None:
     """Connect HARNESS (claude-code, codex, cursor, openclaw or opencode) to the store: its hooks and its MCP settings."""
     import os
+    from pathlib import Path
 
     from memoryfs.harness import setup
     from memoryfs.render import safe
 
-    folder = None
-    if auto_memory:
-        from memoryfs.cli.context import store_root
-
-        folder = store_root(ctx).absolute()
-    changes = setup.plan(harness, os.environ, remove=remove, memory_folder=folder)
+    folder = named = None
+    if auto_memory or instructions:
+        root = store_root(ctx).absolute()
+        folder = root if auto_memory else None
+        named = (Path(instructions).absolute(), root) if instructions else None
+    changes = setup.plan(harness, os.environ, remove=remove, memory_folder=folder, instructions=named)
     if not dry_run:
         for change in changes:
             setup.apply(change)

@@ -145,6 +145,31 @@ def _at(value: Any, path: Sequence[str]) -> Any:
     return value
 
 
+# -- one line of a Markdown file ----------------------------------------------------------------------------------
+
+
+def add_line(text: str, line: str, mark: str) -> str:
+    """`text` with `line`, which ends in `mark`, as its last paragraph, or in place of the line that ends so."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    lines = text.split("\n")
+    ours = [n for n, old in enumerate(lines) if old.rstrip().endswith(mark)]
+    if ours:
+        end = "\r" if lines[ours[0]].endswith("\r") else ""
+        lines[ours[0]] = line + end
+        return "\n".join(old for n, old in enumerate(lines) if n not in ours[1:])
+    gap = "" if not text else newline if text.endswith("\n") else newline * 2
+    return f"{text}{gap}{line}{newline}"
+
+
+def remove_line(text: str, mark: str) -> str:
+    """`text` without lines that end in `mark`, and without the blank line that was set before a last one."""
+    lines = text.split("\n")
+    kept = [line for line in lines if not line.rstrip().endswith(mark)]
+    if len(kept) < len(lines) and len(kept) > 1 and not kept[-1] and not kept[-2].strip() and lines[-1] == "":
+        del kept[-2]
+    return "\n".join(kept)
+
+
 # -- TOML ---------------------------------------------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ config.toml), Cursor (hooks.json, mcp.json), OpenCode (opencode.json, a plug-in 
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from memoryfs.errors import UsageError
+from memoryfs.files import BRIEFING
 from memoryfs.harness import call
 
 NAME = "memoryfs"
+MARK = "<!-- memoryfs -->"  # ends our line in a file of instructions
 TIMEOUT_SECONDS = 10
 HARNESSES = ("claude-code", "codex", "cursor", "openclaw", "opencode")
 AFTER = {  # what is left for the person to do
@@ -39,7 +42,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Target:
-    """A file of a harness: `kind` json or toml with our entries, or text, the whole of which is ours."""
+    """A file of a harness: `kind` json or toml with our entries; text, the whole of which is ours; line, one line of it."""
 
     path: Path
     kind: str
@@ -48,10 +51,12 @@ class Target:
 
 
 def targets(
-    harness: str, environ: Mapping[str, str], command: Sequence[str], *, memory_folder: Path | None = None
+    harness: str, environ: Mapping[str, str], command: Sequence[str], *, memory_folder: Path | None = None,
+    instructions: tuple[Path, Path] | None = None,
 ) -> tuple[Target, ...]:
     """What to write for `harness`. `command` starts memoryfs, by absolute path. `memory_folder`: also make it the folder
-    of Claude Code's own memory. Raises UsageError."""
+    of Claude Code's own memory. `instructions`: a CLAUDE.md or AGENTS.md, and the store that one line of it shall name.
+    Raises UsageError."""
     if harness not in HARNESSES:
         raise UsageError(f"unknown harness {harness!r}", remedy=f"Harnesses: {', '.join(HARNESSES)}.")
     if memory_folder is not None and harness != "claude-code":
@@ -62,7 +67,17 @@ def targets(
         first = found[0]
         entry = Entry(("autoMemoryDirectory",), str(memory_folder))
         found = (Target(first.path, first.kind, (*first.entries, entry)), *found[1:])
+    if instructions is not None:
+        found = (*found, Target(instructions[0], "line", text=_instruction(harness, *instructions)))
     return found
+
+
+def _instruction(harness: str, file: Path, store: Path) -> str:
+    """Claude Code imports a file that a line names with `@`; others are told where it is."""
+    where = os.path.relpath(store / BRIEFING, file.parent)
+    if harness == "claude-code":
+        return f"@{where} {MARK}"
+    return f"What earlier sessions learned: read {where}; for exact values run `memoryfs recall`. {MARK}"
 
 
 def _home(environ: Mapping[str, str]) -> Path:

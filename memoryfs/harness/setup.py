@@ -15,7 +15,7 @@ from pathlib import Path
 
 from memoryfs.errors import ReadOnlyError, UnwritableFileError
 from memoryfs.harness import entries
-from memoryfs.harness.hosts import Target, targets
+from memoryfs.harness.hosts import MARK, Target, targets
 from memoryfs.textfile import digest_of, read_file, write_atomic
 
 BACKUP = ".before-memoryfs"
@@ -63,13 +63,13 @@ def own_command() -> tuple[str, ...]:
 
 def plan(
     harness: str, environ: Mapping[str, str], *, remove: bool = False, command: Sequence[str] | None = None,
-    memory_folder: Path | None = None,
+    memory_folder: Path | None = None, instructions: tuple[Path, Path] | None = None,
 ) -> tuple[FileChange, ...]:
     """Every file of the harness with its change, if any. Raises UsageError; UnwritableFileError for a file that is not
     what it should be; ReadOnlyError for one that cannot be read."""
     if remove and harness == "claude-code":
         memory_folder = _memory_folder(targets(harness, environ, ("memoryfs",))[0].path)
-    wanted = targets(harness, environ, command or own_command(), memory_folder=memory_folder)
+    wanted = targets(harness, environ, command or own_command(), memory_folder=memory_folder, instructions=instructions)
     return tuple(_removal(target) if remove else _addition(target) for target in wanted)
 
 
@@ -154,6 +154,8 @@ def _added(target: Target, before: bytes | None) -> bytes:
         if target.kind == "toml":
             for entry in target.entries:
                 text = entries.add_toml(text, entry)
+        elif target.kind == "line":
+            text = entries.add_line(text, target.text, MARK)
         else:
             text = entries.add_json(text, target.entries)
     except ValueError as error:  # tomllib's and tomlkit's errors are ValueErrors too
@@ -176,6 +178,8 @@ def _removal(target: Target) -> FileChange:
         if target.kind == "toml":
             for entry in target.entries:
                 text = entries.remove_toml(text, entry, old)
+        elif target.kind == "line":
+            text = entries.remove_line(text, MARK)
         else:
             text = entries.remove_json(text, target.entries, old)
     except ValueError as error:

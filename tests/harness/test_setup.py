@@ -283,6 +283,31 @@ def test_auto_memory_folder(tmp_path, store):
     assert path.read_bytes() == SETTINGS["indent-2"]
 
 
+@pytest.mark.parametrize("original", [
+    None, b"", b"# Rules\n\nUse pnpm.\n", b"# Rules\r\n\r\nUse pnpm.\r\n", b"no newline at end", b"\xef\xbb\xbf# Rules\n", b"ends blank\n\n",
+])
+@pytest.mark.parametrize("harness", ["claude-code", "codex"])
+def test_one_line_in_a_file_of_instructions(tmp_path, store, original, harness):
+    path = place(tmp_path, original, "proj/CLAUDE.md")
+    options = {"instructions": (path, store)}
+    connect(tmp_path, harness, **options)
+    once = path.read_bytes()
+    assert once.startswith(original or b"") and once.count(hosts.MARK.encode()) == 1
+    assert os.path.relpath(store / "MEMORY.md", path.parent).encode() in once
+    connect(tmp_path, harness, **options)
+    assert path.read_bytes() == once
+    path.write_bytes(once + b"added later\n")
+    for change in setup.plan(harness, {"HOME": str(tmp_path)}, command=COMMAND, remove=True, **options):
+        setup.apply(change)
+    assert hosts.MARK.encode() not in path.read_bytes() and b"added later" in path.read_bytes()
+    path.unlink()
+    path = place(tmp_path, original, "proj/CLAUDE.md")
+    connect(tmp_path, harness, **options)
+    for change in setup.plan(harness, {"HOME": str(tmp_path)}, command=COMMAND, remove=True, **options):
+        setup.apply(change)
+    assert (path.read_bytes() if path.exists() else None) == original
+
+
 def test_dry_run_shows_the_exact_diff(tmp_path):
     path = place(tmp_path, SETTINGS["comments"])
     done = subprocess.run(
