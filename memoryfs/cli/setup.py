@@ -12,11 +12,13 @@ from memoryfs.cli.context import emit_json, notice, store_root, wants_json
 @click.option("--remove", is_flag=True, help="Disconnect it: give its settings back as they were.")
 @click.option("--dry-run", is_flag=True, help="Show the change; write nothing.")
 @click.option("--auto-memory", is_flag=True, help="claude-code: make the store the folder of its own memory too.")
+@click.option("--edits", is_flag=True, help="claude-code: also say what is known of a file before it is changed.")
 @click.option("--instructions", metavar="FILE", type=click.Path(dir_okay=False),
               help="A CLAUDE.md or AGENTS.md that shall name the store's MEMORY.md in one line.")
 @click.pass_context
 def setup_command(
-    ctx: click.Context, harness: str, remove: bool, dry_run: bool, auto_memory: bool, instructions: str | None
+    ctx: click.Context, harness: str, remove: bool, dry_run: bool, auto_memory: bool, edits: bool,
+    instructions: str | None,
 ) -> None:
     """Connect HARNESS (claude-code, codex, cursor, openclaw or opencode) to the store: its hooks and its MCP settings."""
     import os
@@ -30,7 +32,7 @@ def setup_command(
         root = store_root(ctx).absolute()
         folder = root if auto_memory else None
         named = (Path(instructions).absolute(), root) if instructions else None
-    changes = setup.plan(harness, os.environ, remove=remove, memory_folder=folder, instructions=named)
+    changes = setup.plan(harness, os.environ, remove=remove, memory_folder=folder, instructions=named, edits=edits)
     if not dry_run:
         for change in changes:
             setup.apply(change)

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SESSION_START, PROMPT, PRE_COMPACT, SESSION_END, STOP = (
-    "session-start", "user-prompt-submit", "pre-compact", "session-end", "stop",
+SESSION_START, PROMPT, PRE_TOOL, PRE_COMPACT, SESSION_END, STOP = (
+    "session-start", "user-prompt-submit", "pre-tool-use", "pre-compact", "session-end", "stop",
 )
-EVENTS = (SESSION_START, PROMPT, PRE_COMPACT, SESSION_END, STOP)
+EVENTS = (SESSION_START, PROMPT, PRE_TOOL, PRE_COMPACT, SESSION_END, STOP)
 HOST_NAMES = {
+    PRE_TOOL: "PreToolUse",
     SESSION_START: "SessionStart", PROMPT: "UserPromptSubmit", PRE_COMPACT: "PreCompact", SESSION_END: "SessionEnd",
     STOP: "Stop",
 }
@@ -35,6 +36,7 @@ class Call:
     prompt: str = ""
     transcript: str = ""
     source: str = ""  # startup, resume, clear, compact
+    file: str = ""  # that a tool is about to change
     style: str = "claude"  # whose JSON is answered: claude (Codex too) or cursor
 
 
@@ -47,11 +49,13 @@ def event_name(name: str) -> str | None:
 
 def read_call(event: str, data: Mapping[str, Any], environ: Mapping[str, str]) -> Call:
     """The call; never raises for odd data."""
+    tool = data.get("tool_input")
     cursor = "conversation_id" in data or "cursor_version" in data
     return Call(
         event=event, cwd=_directory(data, environ), session=_text(data, "session_id", "conversation_id", "sessionId")[:400],
         prompt=_text(data, "prompt", "user_prompt")[:MAX_PROMPT], transcript=_text(data, "transcript_path"),
-        source=_text(data, "source", "trigger"), style="cursor" if cursor else "claude",
+        source=_text(data, "source", "trigger"),
+        file=_text(tool, "file_path", "notebook_path", "path")[:4000] if isinstance(tool, Mapping) else "", style="cursor" if cursor else "claude",
     )
 
 

@@ -1,7 +1,7 @@
 """In: a `Call` and the environment. Out: what the session is given, as text, and what was noted for the organizer.
 
 Session start: the briefings of the stores that apply, nearest first. A prompt: the memories that matter for it, or
-nothing. Before a compaction and at an end: the transcript's path goes to the queue. Nothing is given twice.
+nothing; likewise for a file about to be changed. Before a compaction and at an end: the transcript's path goes to the queue. Nothing is given twice.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memoryfs import briefing_cache, scope
 from memoryfs import config as settings
@@ -20,6 +21,9 @@ from memoryfs.harness import call as calls
 from memoryfs.harness import fence, queue, seen
 from memoryfs.harness.call import Call
 from memoryfs.scope import Scope
+
+if TYPE_CHECKING:
+    from memoryfs.harness.relevant import Match
 
 MIN_ROOM = 400  # bytes; less is not worth a block
 SYNC_SHARE = 0.35  # of the deadline, for bringing the index up to date
@@ -50,6 +54,8 @@ def answer(
         return _start(call, scopes, progress, now)
     if call.event == calls.PROMPT:
         return _prompt(call, scopes, progress, now)
+    if call.event == calls.PRE_TOOL:
+        return _edit(call, scopes, progress, now)
     progress.queued = queue.add(progress.root, call.transcript, event=call.event, cwd=str(call.cwd))
     return ""
 
@@ -139,7 +145,37 @@ def _prompt(call: Call, scopes: Sequence[Scope], progress: Progress, now: dateti
         scopes, relevant.question(call.prompt, context), limit=limit + len(had.ids), now=now,
         seconds=progress.config.hooks.deadline_ms / 1000 * SYNC_SHARE, penalty=progress.config.recall.scope_penalty,
     )
-    new = [m for m in found if f"{m.root}#{m.memory.id}" not in had.ids and m.memory.summary not in given][:limit]
+    new = [m for m in found if key(m) not in had.ids and m.memory.summary not in given][:limit]
+    return _given(new, had, call, root, progress)
+
+
+def key(match: Match) -> str:
+    """How a memory is named among those that a session was given."""
+    return f"{match.root}#{match.memory.id}"
+
+
+def _edit(call: Call, scopes: Sequence[Scope], progress: Progress, now: datetime) -> str:
+    """What is known of a file that is about to be changed; once a file and session."""
+    from memoryfs.harness import relevant
+
+    name = os.path.basename(call.file.rstrip("/"))
+    root = scopes[0].root
+    had = seen.load(root, call.session)
+    mark = f"file:{seen.digest(call.file)}"
+    if not name or mark in had.ids or Path(call.file).is_relative_to(root):
+        return ""
+    had.ids.add(mark)
+    seen.save(root, call.session, had)
+    found = relevant.relevant(
+        scopes, name, limit=50, now=now, seconds=progress.config.hooks.deadline_ms / 1000 * SYNC_SHARE,
+        penalty=progress.config.recall.scope_penalty,
+    )
+    about = [m for m in found if name.casefold() in m.memory.summary.casefold() and key(m) not in had.ids]
+    return _given(about[: progress.config.hooks.memories], had, call, root, progress)
+
+
+def _given(new: Sequence[Match], had: seen.Seen, call: Call, root: Path, progress: Progress) -> str:
+    """The block that says `new`, as far as it fits; what is said is noted for the session."""
     if not new:
         return ""
     lines = []
@@ -149,13 +185,15 @@ def _prompt(call: Call, scopes: Sequence[Scope], progress: Progress, now: dateti
         date = f" ({memory.date})" if memory.date else ""
         place = memory.topic if match.root == root else os.path.join(str(match.root), memory.topic)
         summary = " ".join(fence.escape(memory.summary).split())
-        lines.append(f"- {summary}{date}{state} → {place} ^{memory.id}")
+        id = f" ^{memory.id}" if memory.id.startswith("m-") else ""  # a block of a person's prose has none
+        lines.append(f"- {summary}{date}{state} → {place}{id}")
     note = "({} more left out: memoryfs recall)"
     room = budget(progress.config) - json_bytes(fence.fenced(fence.RECALL, "", store=str(root)))
+    lines = [line for line in lines if json_bytes(line) <= room // 2]
     text = fence.first_lines(lines, room - sum(json_bytes(line) - len(line.encode()) for line in lines), note)
-    kept = new[: sum(line in lines for line in text.split("\n"))]
-    if not kept:
+    shown = sum(line in lines for line in text.split("\n"))
+    if not shown:
         return ""
-    had.ids.update(f"{m.root}#{m.memory.id}" for m in kept)
+    had.ids.update(key(m) for m in new[: len(new) - len(lines) + shown])
     seen.save(root, call.session, had)
     return fence.fenced(fence.RECALL, text, store=str(root))

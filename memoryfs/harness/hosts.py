@@ -21,6 +21,7 @@ from memoryfs.harness import call
 NAME = "memoryfs"
 MARK = "<!-- memoryfs -->"  # ends our line in a file of instructions
 TIMEOUT_SECONDS = 10
+EDITS = "Edit|MultiEdit|Write|NotebookEdit"
 HARNESSES = ("claude-code", "codex", "cursor", "openclaw", "opencode")
 AFTER = {  # what is left for the person to do
     "codex": "Codex asks once to trust new hooks (/hooks shows them); versions that know hooks only as a feature need "
@@ -52,21 +53,25 @@ class Target:
 
 def targets(
     harness: str, environ: Mapping[str, str], command: Sequence[str], *, memory_folder: Path | None = None,
-    instructions: tuple[Path, Path] | None = None,
+    instructions: tuple[Path, Path] | None = None, edits: bool = False,
 ) -> tuple[Target, ...]:
     """What to write for `harness`. `command` starts memoryfs, by absolute path. `memory_folder`: also make it the folder
     of Claude Code's own memory. `instructions`: a CLAUDE.md or AGENTS.md, and the store that one line of it shall name.
-    Raises UsageError."""
+    `edits`: a hook before Claude Code changes a file, too. Raises UsageError."""
     if harness not in HARNESSES:
         raise UsageError(f"unknown harness {harness!r}", remedy=f"Harnesses: {', '.join(HARNESSES)}.")
-    if memory_folder is not None and harness != "claude-code":
-        raise UsageError("only claude-code has a folder for its own memory")
+    if (memory_folder is not None or edits) and harness != "claude-code":
+        raise UsageError("only claude-code has this")
     made = {"claude-code": _claude, "codex": _codex, "cursor": _cursor, "openclaw": _openclaw, "opencode": _opencode}
     found = made[harness](_home(environ), environ, tuple(command))
     if memory_folder is not None:
         first = found[0]
         entry = Entry(("autoMemoryDirectory",), str(memory_folder))
         found = (Target(first.path, first.kind, (*first.entries, entry)), *found[1:])
+    if edits:
+        (group,) = _hooks(command, (call.PRE_TOOL,))
+        entry = Entry(group.path, {"matcher": EDITS, **group.value}, item=True)
+        found = (Target(found[0].path, found[0].kind, (*found[0].entries, entry)), *found[1:])
     if instructions is not None:
         found = (*found, Target(instructions[0], "line", text=_instruction(harness, *instructions)))
     return found

@@ -64,12 +64,13 @@ def own_command() -> tuple[str, ...]:
 def plan(
     harness: str, environ: Mapping[str, str], *, remove: bool = False, command: Sequence[str] | None = None,
     memory_folder: Path | None = None, instructions: tuple[Path, Path] | None = None,
+    edits: bool = False,
 ) -> tuple[FileChange, ...]:
     """Every file of the harness with its change, if any. Raises UsageError; UnwritableFileError for a file that is not
     what it should be; ReadOnlyError for one that cannot be read."""
     if remove and harness == "claude-code":
-        memory_folder = _memory_folder(targets(harness, environ, ("memoryfs",))[0].path)
-    wanted = targets(harness, environ, command or own_command(), memory_folder=memory_folder, instructions=instructions)
+        memory_folder, edits = _options_set(targets(harness, environ, ("memoryfs",))[0].path)
+    wanted = targets(harness, environ, command or own_command(), memory_folder=memory_folder, instructions=instructions, edits=edits)
     return tuple(_removal(target) if remove else _addition(target) for target in wanted)
 
 
@@ -96,15 +97,17 @@ def backup_of(path: Path) -> Path:
     return real.with_name(real.name + BACKUP)
 
 
-def _memory_folder(settings: Path) -> Path | None:
-    """The folder of Claude Code's own memory if the settings name a store of ours."""
+def _options_set(settings: Path) -> tuple[Path | None, bool]:
+    """What Claude Code's settings say: the folder of its own memory if that is a store of ours, and whether edits are hooked."""
     from memoryfs.harness import jsonc
 
     try:
-        value = jsonc.parse(_text(settings, _read(settings))[1]).value.get("autoMemoryDirectory")
+        value = jsonc.parse(_text(settings, _read(settings))[1]).value
+        folder, groups = value.get("autoMemoryDirectory"), value.get("hooks", {}).get("PreToolUse", [])
     except (ValueError, AttributeError, UnwritableFileError):
-        return None
-    return Path(value) if isinstance(value, str) and (Path(value) / ".memoryfs").is_dir() else None
+        return None, False
+    ours = isinstance(folder, str) and (Path(folder) / ".memoryfs").is_dir()
+    return Path(folder) if ours else None, isinstance(groups, list) and any(entries.is_ours(group) for group in groups)
 
 
 def _same(change: FileChange) -> None:

@@ -200,6 +200,33 @@ def test_cursor_is_answered_in_its_own_form(store):
     assert runner.rendered(prompt, "text") == b""  # Cursor takes no context with a prompt
 
 
+def test_before_an_edit_what_is_known_of_the_file_is_said_once(tmp_path):
+    root = tmp_path / "app" / ".memory"
+    make_store(root, **{"projects/app": "# App\n\n## Facts\n- src/auth.ts caches tokens for 5 minutes, on purpose. ^m-000001\n"
+                                        "- The port is 4711. ^m-000002\n"})
+    edit = {"tool_name": "Edit", "tool_input": {"file_path": str(root.parent / "src" / "auth.ts")}}
+    assert "on purpose" in ask("pre-tool-use", root.parent, **edit)
+    assert ask("pre-tool-use", root.parent, **edit) == ""
+    assert ask("pre-tool-use", root.parent, tool_name="Edit", tool_input={"file_path": "/x/other.ts"}) == ""
+    for odd in (None, {}, {"file_path": 5}, [], {"file_path": "/"}, {"file_path": str(root / "projects" / "app.md")}):
+        assert ask("pre-tool-use", root.parent, session_id="o", tool_input=odd) == ""
+
+
+def test_one_huge_memory_does_not_crowd_out_the_others(tmp_path):
+    root = tmp_path / "app" / ".memory"
+    huge = "quagga " * 3000
+    make_store(root, **{"projects/app": f"# App\n\n## Facts\n- {huge} ^m-000001\n- The quagga gate opens at nine. ^m-000002\n"})
+    text = ask("user-prompt-submit", root.parent, prompt="when does the quagga gate open?")
+    assert "opens at nine" in text and len(text) < 1000
+
+
+def test_a_persons_prose_is_found_and_shown_without_an_id(tmp_path):
+    root = tmp_path / "app" / ".memory"
+    make_store(root, **{"projects/app": "# App\n\nThe quagga gate opens at nine, says the janitor.\n"})
+    text = ask("user-prompt-submit", root.parent, prompt="when does the quagga gate open?")
+    assert "says the janitor." in text and "^p-" not in text
+
+
 def test_session_state_is_bounded(store):
     for number in range(seen.KEPT + 30):
         seen.save(store, f"s{number}", seen.Seen({"a"}, "x"))

@@ -308,6 +308,18 @@ def test_one_line_in_a_file_of_instructions(tmp_path, store, original, harness):
     assert (path.read_bytes() if path.exists() else None) == original
 
 
+@pytest.mark.parametrize("kind", ["indent-2", "braces", "none"])
+def test_hook_before_edits_on_request(tmp_path, kind):
+    path = place(tmp_path, SETTINGS[kind])
+    before = files(tmp_path)
+    connect(tmp_path, edits=True)
+    value = json.loads(path.read_bytes())
+    (ours,) = [group for group in value["hooks"]["PreToolUse"] if is_ours(group)]
+    assert ours["matcher"] == hosts.EDITS
+    disconnect(tmp_path)
+    assert files(tmp_path) == before
+
+
 def test_dry_run_shows_the_exact_diff(tmp_path):
     path = place(tmp_path, SETTINGS["comments"])
     done = subprocess.run(
