@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 
 from memoryfs import topic_edit
@@ -20,7 +21,12 @@ def take_steps(
     A step whose line is gone meanwhile changes nothing. One that cannot be taken without harm raises
     UnwritableFileError, or, with `refused`, is noted there, and the others are taken.
     """
-    for step in steps:
+    wanted = tuple(steps)
+    bullets = tuple(step for step in wanted if step.kind == "adopt")
+    topic = _adopt(topic, bullets, day, refused)
+    for step in wanted:
+        if step.kind == "adopt":
+            continue
         try:
             topic = _take(topic, step, day)
         except MemoryfsError as error:
@@ -31,8 +37,6 @@ def take_steps(
 
 
 def _take(topic: Topic, step: Step, day: str) -> Topic:
-    if step.kind == "adopt":
-        return _adopt(topic, step, day)
     if step.kind == "unreview":
         return topic_edit.remove_review(topic, step.id) if any(r.id == step.id for r in topic.reviews) else topic
     memory = next((m for m in topic.memories if m.id == step.id), None)
@@ -50,15 +54,36 @@ def _take(topic: Topic, step: Step, day: str) -> Topic:
     raise ValueError(f"unknown step {step.kind}")
 
 
-def _adopt(topic: Topic, step: Step, day: str) -> Topic:
-    wanted = fold(step.text)
+def _adopt(topic: Topic, steps: tuple[Step, ...], day: str, refused: dict[Step, MemoryfsError] | None) -> Topic:
+    """Marks the bullets all at once, a file of a thousand new ones being read as often as a file of one; where one of
+    them must be refused, half by half."""
+    kept = tuple(step for step in steps if step.by == "keep")
+    for some, label in ((kept, None), (tuple(step for step in steps if step.by != "keep"), f"person:{day}")):
+        topic = _mark(topic, some, label, refused)
+    return topic
+
+
+def _mark(
+    topic: Topic, steps: tuple[Step, ...], label: str | None, refused: dict[Step, MemoryfsError] | None
+) -> Topic:
+    bare: dict[str, list[int]] = defaultdict(list)
+    for memory in topic.memories:
+        if not memory.metadata.get("adopted", True):
+            bare[fold(memory.summary)].append(memory.line)
     # From the end: the provisional ids of equal bullets above it then stay what they were.
-    bare = next(
-        (m for m in reversed(topic.memories) if not m.metadata.get("adopted", True) and fold(m.summary) == wanted), None
-    )
-    if bare is None:
+    ids = {lines.pop(): step.id for step in steps if (lines := bare[fold(step.text)])}
+    if not ids:
         return topic
-    return topic_edit.set_id(topic, bare.line, step.id, source_label=None if step.by == "keep" else f"person:{day}")
+    try:
+        return topic_edit.set_ids(topic, ids, source_label=label)
+    except MemoryfsError as error:
+        if refused is None:
+            raise
+        if len(steps) == 1:
+            refused[steps[0]] = error
+            return topic
+    half = len(steps) // 2
+    return _mark(_mark(topic, steps[:half], label, refused), steps[half:], label, refused)
 
 
 def _retire(topic: Topic, memory_id: str) -> Topic:

@@ -7,11 +7,19 @@ front matter) must read as before, or UnwritableFileError is raised and nothing 
 
 from __future__ import annotations
 
-from memoryfs.topic_edit.memories import add_memory, replace_summary, set_id, supersede, transfer, withdraw
+from memoryfs.topic_edit.memories import (
+    add_memory,
+    replace_summary,
+    set_id,
+    set_ids,
+    supersede,
+    transfer,
+    withdraw,
+)
 from memoryfs.topic_edit.others import add_review, new_topic, remove_review, set_done, set_meta, tick_review
 from memoryfs.topic_edit.sources import add_source, add_statement
 
 __all__ = [
     "add_memory", "add_review", "add_source", "add_statement", "new_topic", "remove_review", "replace_summary",
-    "set_done", "set_id", "set_meta", "supersede", "tick_review", "transfer", "withdraw",
+    "set_done", "set_id", "set_ids", "set_meta", "supersede", "tick_review", "transfer", "withdraw",
 ]

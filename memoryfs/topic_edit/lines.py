@@ -155,6 +155,8 @@ def drop_notes(topic: Topic, owner: str, labels: Sequence[str]) -> list[str]:
     for definition in sorted(topic.definitions, key=lambda d: d.start, reverse=True):
         if definition.label not in used or not notation.is_source_label(definition.label):
             continue
+        if sum(d.label == definition.label for d in topic.definitions) > 1:
+            continue  # a person's second definition: which of them is ours is not known
         note, users = definition.note, used[definition.label]
         if not users:
             if f"[^{definition.label}]" not in elsewhere:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from memoryfs import notation
 from memoryfs.errors import NotFoundError
@@ -139,26 +140,44 @@ def set_id(topic: Topic, line: int, memory_id: str, *, source_label: str | None 
 
     An item that has this id already only gets the footnote.
     """
+    return set_ids(topic, {line: memory_id}, source_label=source_label)
+
+
+def set_ids(topic: Topic, ids: Mapping[int, str], *, source_label: str | None = None) -> Topic:
+    """`set_id` for many items, by their lines; all of them or, with an error, none. The text is read and checked once."""
     writable(topic)
-    pair = next(((m, i) for m, i in zip(topic.memories, topic.items, strict=True) if m.line == line), None)
-    if pair is None:
-        raise NotFoundError(f"a memory on line {line} of {topic.path}")
-    memory, item = pair
-    adopted = memory.metadata.get("adopted", True)
-    if adopted and memory.id != memory_id:
-        raise ValueError(f"the item on line {line} of {topic.path} is ^{memory.id}")
-    marks = [f"[^{source_label}]"] if source_label and source_label not in memory.metadata["labels"] else []
-    marks += [] if adopted else [f"^{memory_id}"]
-    if not marks:
+    pairs = {memory.line: (memory, item) for memory, item in zip(topic.memories, topic.items, strict=True)}
+    changed = topic
+    touched: dict[str, Memory] = {}
+    for line, memory_id in ids.items():
+        if line not in pairs:
+            raise NotFoundError(f"a memory on line {line} of {topic.path}")
+        memory, item = pairs[line]
+        adopted = memory.metadata.get("adopted", True)
+        if adopted and memory.id != memory_id:
+            raise ValueError(f"the item on line {line} of {topic.path} is ^{memory.id}")
+        marks = [f"[^{source_label}]"] if source_label and source_label not in memory.metadata["labels"] else []
+        marks += [] if adopted else [f"^{memory_id}"]
+        if marks:  # no line is added or taken, so that the places of the other items hold
+            lines = edit_text(changed, item, lambda raw, masked, marks=marks: append_marks(raw, masked, marks))
+            changed = replace(changed, text="".join(lines))
+            touched[memory_id] = memory
+    if not touched:
         return topic
-    new = read(topic, edit_text(topic, item, lambda raw, masked: append_marks(raw, masked, marks)))
+    new = read(topic, changed.lines)
     if source_label:
         note = stated_note(source_label) if notation.stated(source_label) else Note()
         shared = any(source_label in known.metadata["labels"] for known in topic.memories)
-        new = read(topic, set_note(new, source_label, memory_id, note, shared=shared))
-    made = find_made(new, memory_id)[0]
-    shown = (made.summary, made.kind) == (memory.summary, memory.kind)
-    return checked(topic, new, {memory_id, memory.id}, visible=shown)
+        new = read(topic, set_note(new, source_label, next(iter(touched)), note, shared=shared))
+    return checked(topic, new, {*touched, *(m.id for m in touched.values())}, visible=_reads(new, touched))
+
+
+def _reads(topic: Topic, wanted: Mapping[str, Memory]) -> bool:
+    """Whether the ids stand there with the words and kinds that are wanted."""
+    made = {m.id: (m.summary, m.kind) for m in topic.memories}
+    for memory_id in wanted:
+        find_made(topic, memory_id)
+    return all(made[memory_id] == (memory.summary, memory.kind) for memory_id, memory in wanted.items())
 
 
 def replace_summary(topic: Topic, memory_id: str, new_text: str) -> Topic:

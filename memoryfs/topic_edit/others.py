@@ -90,9 +90,12 @@ def set_meta(topic: Topic, key: str, value: Any) -> Topic:
     """
     writable(topic)
     try:
-        new = read(topic, yaml_edit.set_key(topic.lines, topic.front, key, value))
+        lines = yaml_edit.set_key(topic.lines, topic.front, key, value)
     except yaml_edit.CannotEditError as error:
         raise UnwritableFileError(topic.path, str(error)) from error
+    if tuple(lines) == topic.lines:
+        return topic
+    new = read(topic, lines)
     others = {name: item for name, item in topic.meta.items() if name != key}
     shown = value is None or new.meta.get(key) == yaml_edit.plain(value)
     if {name: item for name, item in new.meta.items() if name != key} != others or (value is None and key in new.meta):

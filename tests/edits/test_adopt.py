@@ -9,7 +9,7 @@ from datetime import date
 import pytest
 from edits.conftest import SCHOOL
 
-from memoryfs import ledger
+from memoryfs import ledger, topic_edit
 from memoryfs.edits import is_tombstoned
 
 FILE = "projects/school.md"
@@ -410,3 +410,42 @@ def test_a_file_that_cannot_be_written_is_put_off_and_named(school, monkeypatch)
     assert school.bytes() == before and (school.root / ledger.FILE).stat().st_size == size
     monkeypatch.undo()
     assert [a for a, _, _ in school.done()] == ["adopt"]
+
+
+def test_a_footnote_that_a_person_defined_again_stays(school):
+    own = "[^3f9a21:5]: my own words on the port\n"
+    school.write(FILE, school.text(FILE) + own)
+    school.change(FILE, "- The port is 8080.", "- ~~The port is 8080.~~")
+    assert school.done() == [("supersede", "m-000002", FILE)]
+    assert school.text(FILE).count("[^3f9a21:5]: ") == 2 and own in school.text(FILE)
+
+
+def test_a_thousand_bullets_are_adopted_at_once(school, monkeypatch):
+    from memoryfs.topic_edit import check
+
+    reads = []
+    real = check.parse
+    monkeypatch.setattr(check, "parse", lambda *args: reads.append(1) or real(*args))
+    bullets = [f"- Fact number {n} of a long list." for n in range(1000)]
+    school.write("notes/long.md", "## Facts\n" + "\n".join(bullets) + "\n")
+    assert len(school.done()) == 1000 and len(reads) < 10
+    assert [line.split(" [^")[0] for line in school.text("notes/long.md").splitlines()[1:1001]] == bullets
+    assert school.done() == []
+
+
+def test_one_bullet_that_cannot_be_marked_costs_only_itself(school, monkeypatch):
+    from memoryfs.errors import UnwritableFileError
+
+    real = topic_edit.set_ids
+
+    def refuse(topic, ids, **more):
+        if any(m.line in ids and "odd" in m.summary for m in topic.memories):
+            raise UnwritableFileError(topic.path, "odd")
+        return real(topic, ids, **more)
+
+    monkeypatch.setattr(topic_edit, "set_ids", refuse)
+    school.write("notes/odd.md", "## Facts\n- One.\n- Two.\n- An odd one.\n- Four.\n- Five.\n")
+    report = school.adopt()
+    assert [c.detail for c in report.changes] == ["One.", "Two.", "Four.", "Five."]
+    assert any("odd" in p.message for p in report.problems)
+    assert "\n- An odd one.\n" in school.text("notes/odd.md")
