@@ -257,8 +257,3 @@ def has_cjk(text: str) -> bool:
 def similarity_key(text: str) -> str:
     """Letters and digits of the normalised text, words one blank apart: equal keys are the same statement."""
     return " ".join(re.findall(r"\w+", normalise(text)))
-
-
-def stopwords() -> frozenset[str]:
-    """The stop words of the four languages, folded, not stemmed (CJK ones partly as bigrams)."""
-    return _STOP_EN_SET | _STOP_CJK

@@ -49,11 +49,10 @@ class Shown:
 
 @dataclass(frozen=True)
 class Compiled:
-    """`omitted`: lines left out; `unlinked`: topics and episodes that no line leads to; `notes_moved`: the tail of the
-    Notes that has no room and belongs at the end of notes.md, None if all of it fits."""
+    """`unlinked`: topics and episodes that no line leads to; `notes_moved`: the tail of the Notes that has no room and
+    belongs at the end of notes.md, None if all of it fits; `explain`: every candidate line, in or out."""
 
     text: str
-    omitted: tuple[Line, ...] = ()
     unlinked: tuple[str, ...] = ()
     notes_moved: str | None = None
     explain: tuple[Shown, ...] = ()
@@ -103,12 +102,11 @@ def compile_briefing(
         compiled = _compile(found, words, has_more, config, full=full)
         if compiled:
             return compiled
-    everything = tuple(line for lines in found.lines.values() for line in lines)
     bare = f"{notes.TITLE}\n"
     text = bare if config.max_bytes >= len(bare) and config.max_lines >= 1 else ""
     return Compiled(
-        text, everything, (*found.topics, *found.episodes), words if words.strip() else None,
-        tuple(Shown(line, False) for line in everything),
+        text, (*found.topics, *found.episodes), words if words.strip() else None,
+        tuple(Shown(line, False) for lines in found.lines.values() for line in lines),
     )
 
 
@@ -144,7 +142,7 @@ def _compile(found: Candidates, words: str, has_more: bool, config: Briefing, *,
         text = "\n".join(lines) + "\n" + body + more + trailer + "\n"
     shown = {id(line) for section in chosen.values() for line in section}
     explain = tuple(Shown(line, id(line) in shown) for section in found.lines.values() for line in section)
-    return Compiled(text, tuple(item.line for item in explain if not item.shown), unlinked, moved, explain)
+    return Compiled(text, unlinked, moved, explain)
 
 
 def _fit_notes(words: str, room: _Room, has_more: bool) -> tuple[str, str | None]:

@@ -93,9 +93,7 @@ def set_meta(topic: Topic, key: str, value: Any) -> Topic:
         lines = yaml_edit.set_key(topic.lines, topic.front, key, value)
     except yaml_edit.CannotEditError as error:
         raise UnwritableFileError(topic.path, str(error)) from error
-    if tuple(lines) == topic.lines:
-        return topic
-    new = read(topic, lines)
+    new = topic if tuple(lines) == topic.lines else read(topic, lines)
     others = {name: item for name, item in topic.meta.items() if name != key}
     shown = value is None or new.meta.get(key) == yaml_edit.plain(value)
     if {name: item for name, item in new.meta.items() if name != key} != others or (value is None and key in new.meta):
