@@ -236,3 +236,25 @@ def test_a_thousand_files_of_five_kilobytes_are_read_in_five_seconds():
     for _ in range(100):
         parse(data, "projects/x.md")
     assert (time.perf_counter() - begun) * 10 < 20  # four times the promise: the machine may be busy
+
+
+def test_fm_18_the_front_matter_of_a_pasted_file_holds_no_memories():
+    one = "---\ntitle: A\nsource_range:\n  - {thread: 2026-05-01-19f6bd, start: 0, end: 0}\n---\n## Facts\n- One.\n"
+    for between in ("", "\n", "\n[^19f6bd:0]: 2026-05-01\n"):
+        topic = read(one + between + one)
+        assert [m.summary for m in topic.memories] == ["One.", "One."]
+        assert any("second front-matter block" in p.message for p in topic.problems) and topic.writable
+        assert "2026-05-01-19f6bd" in " ".join(text for _, text in topic.prose)
+
+
+@pytest.mark.parametrize("text", [
+    "## Facts\n- a\n\n---\nPorts:\n- 8080\n---\n- b\n",  # a list between two rules
+    "## Facts\n- a\n\n---\n\n- 8080\n\n---\n- b\n",
+])
+def test_fm_03_rules_in_the_text_are_no_front_matter(text):
+    assert summaries(text) == ["a", "8080", "b"]
+
+
+def test_fm_03_a_sample_note_in_a_fence_is_no_second_block():
+    text = "## Facts\n```\n---\ntitle: Fake\n---\n```\n- a\n---\nno: pair\n"
+    assert summaries(text) == ["a"] and not read(text).problems

@@ -28,6 +28,8 @@ from memoryfs.topic.outline import Item, Outline, outline
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _LONE = re.compile("[\ud800-\udfff]")
+_KEY = re.compile(r"[\w.-]+[ \t]*:(?:\s|$)")
+_TELLING = {"title", "source_range", "query_hints", "retrieve_when", "created_at", "updated_at"}  # keys of a topic file
 
 
 def render(topic: Topic) -> bytes:
@@ -49,8 +51,11 @@ def parse(data: bytes, path: str = "") -> Topic:
         body[:front.end] = ["\n"] * front.end
     shape = outline("".join(body))
     problems += _conflict_markers(body, shape, path)
-    if front.kind == "yaml":
-        problems += _second_block(body, front.end, path)
+    more = _more_blocks(body, front, shape)
+    if more:
+        problems += [Problem(path, "a second front-matter block follows the first; it is read as text",
+                             "Merge the two blocks by hand.", start + 1, severity="warning") for start, _ in more]
+        shape = replace(shape, items=tuple(i for i in shape.items if not any(s <= i.start < e for s, e in more)))
     if shape.open_fence is not None:
         problems.append(Problem(path, "a code fence is never closed; all that follows is code", "Close it.",
                                 shape.open_fence + 1, severity="warning"))
@@ -89,14 +94,20 @@ def _conflict_markers(lines: list[str], shape: Outline, path: str) -> list[Probl
                     found["<<<<<<<"], 1)]
 
 
-def _second_block(lines: list[str], start: int, path: str) -> list[Problem]:
-    while start < len(lines) and not lines[start].strip():
-        start += 1
-    second = frontmatter.read(lines[start:])
-    if second.kind != "yaml" or not second.values:
-        return []
-    return [Problem(path, "a second front-matter block follows the first; it is read as text",
-                    "Merge the two blocks by hand.", start + 1, severity="warning")]
+def _more_blocks(lines: list[str], front: FrontMatter, shape: Outline) -> list[tuple[int, int]]:
+    """The line ranges of front matter below the first: stacked on it, or of a file that was pasted under this one."""
+    out: list[tuple[int, int]] = []
+    low = front.end if front.has_block else 1
+    for number in range(low, len(lines) - 1):
+        if not frontmatter.is_fence(lines[number]) or not _KEY.match(lines[number + 1]) or (out and number < out[-1][1]):
+            continue
+        if any(start <= number < end for start, end in shape.code):
+            continue
+        found = frontmatter.read(lines[number:])
+        stacked = front.kind == "yaml" and not any(line.strip() for line in lines[low:number])
+        if found.kind == "yaml" and found.values and (stacked or _TELLING & found.values.keys()):
+            out.append((number, number + found.end))
+    return out
 
 
 def _clean(text: str) -> str:
