@@ -93,7 +93,7 @@ def _run(
             )
     finally:
         for model in (generator, embedder):
-            if hasattr(model, "close"):
+            if model is not None:
                 model.close()
 
 

@@ -56,11 +56,11 @@ class ChainGenerator:
                 if len(self._links) == 1:
                     raise
                 self.notices.append(error.message)
-                _close(self._links.pop(0))
+                self._links.pop(0).close()
 
     def close(self) -> None:
         for link in self._links:
-            _close(link)
+            link.close()
 
 
 class ChainEmbedder:
@@ -105,9 +105,4 @@ class ChainEmbedder:
 
     def close(self) -> None:
         for link in self._links:
-            _close(link)
-
-
-def _close(model: Any) -> None:
-    if hasattr(model, "close"):
-        model.close()
+            link.close()

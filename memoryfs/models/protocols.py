@@ -29,6 +29,10 @@ class Embedder(Protocol):
         """float32 of shape (dim,), L2-normalised."""
         ...
 
+    def close(self) -> None:
+        """Lets go of the process that serves it, if there is one; the next call opens it again."""
+        ...
+
 
 @runtime_checkable
 class Generator(Protocol):
@@ -55,3 +59,7 @@ class Generator(Protocol):
         ...
 
     def count_tokens(self, text: str) -> int: ...
+
+    def close(self) -> None:
+        """As `Embedder.close`."""
+        ...
