@@ -2,7 +2,8 @@
 
 Rules: a bullet without id is adopted as the person's; one whose words equal a vanished or withdrawn memory is that memory. Other
 words for a known id are the person's edit, another file a move, a strike-through an end. A known id that stands in no file is withdrawn, unless
-it stands in a file that cannot be read now, or in archive/. A ticked review accepts the newest statement, a deleted one keeps both.
+it stands in a file that cannot be read now, or in archive/. A ticked review accepts the newest statement, a deleted one keeps both,
+one with fewer than two statements left asks nothing more and is taken out.
 An id that the ledger does not know (a clone, a lost ledger, a kill between file and ledger) is taken in as its
 footnotes say, not as an edit. Of an id in two files the ledger's file counts; the other is a copy, which is reported.
 """
@@ -100,11 +101,10 @@ class _Diff:
     # -- memories that are nowhere, bullets without id ------------------------------------------------------------
 
     def missing(self) -> dict[str, Known]:
-        unreadable = {path for path, topic in self.after.topics.items() if not topic.writable}
         return {
             id: known for id, known in self.before.state.items()
             if known.status != "withdrawn" and id not in self.places and id not in self.after.held
-            and known.topic not in unreadable
+            and not self._unreadable(known.topic)
         }
 
     def adopt_bare(self, missing: dict[str, Known]) -> None:
@@ -282,6 +282,10 @@ class _Diff:
                 continue
             if review.ticked:
                 self.accepted(path, review)
+            elif (why := self.settled(review)):
+                entry = self.entry("resolve", id, path, why=why, extra={
+                    "choice": "withdrawn", "memories": list(review.memory_ids)})
+                self.find(Change("resolve", id, path, "withdrawn"), entry, steps={path: (Step("unreview", id),)})
             elif known is None or not known.open:
                 entry = self.entry(
                     "conflict", id, path, actor="organizer", text=review.text, why="stands in the file",
@@ -293,6 +297,27 @@ class _Diff:
                 entry = self.entry("resolve", id, known.topic, why="the line was deleted", extra={
                     "choice": "keep-both", "memories": list(known.memories)})
                 self.find(Change("resolve", id, known.topic, "keep-both"), entry)
+
+    def settled(self, review: Review) -> str:
+        """Why a review asks nothing any more, if at most one of its statements still stands; else ""."""
+        ended = []
+        for id in review.memory_ids:
+            places = self.places.get(id, ())
+            known = self.before.state.get(id)
+            topics = [self.after.topics[path] for path, _ in places]
+            if any(memory.status in CURRENT for _, memory in places) or any(
+                not topic.writable or topic.status in ("superseded", "archived") for topic in topics  # the whole file
+            ):
+                continue
+            if places:
+                ended.append("struck out")
+            elif known and id not in {*self.after.held, *self.after.archived} and not self._unreadable(known.topic):
+                ended.append("deleted")
+        return f"one statement was {ended[0]}" if ended and len(review.memory_ids) - len(ended) < 2 else ""
+
+    def _unreadable(self, path: str) -> bool:
+        topic = self.after.topics.get(path)
+        return topic is not None and not topic.writable
 
     def accepted(self, path: str, review: Review) -> None:
         places = {id: self.places[id][0] for id in review.memory_ids if self.places.get(id)}

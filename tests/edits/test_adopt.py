@@ -449,3 +449,20 @@ def test_one_bullet_that_cannot_be_marked_costs_only_itself(school, monkeypatch)
     assert [c.detail for c in report.changes] == ["One.", "Two.", "Four.", "Five."]
     assert any("odd" in p.message for p in report.problems)
     assert "\n- An odd one.\n" in school.text("notes/odd.md")
+
+
+@pytest.mark.parametrize("new", ["", "- ~~Cookies live 14 days.~~ [^3f9a21:9] ^m-000004\n"])
+def test_a_review_with_one_statement_left_is_resolved(school, new):
+    school.change(FILE, "- Cookies live 14 days. [^3f9a21:9] ^m-000004\n", new)
+    done = school.done()
+    assert ("resolve", "r-000001", FILE) in done
+    assert "r-000001" not in school.text(FILE) and "- Cookies live 7 days." in school.text(FILE)
+    assert school.memory("m-000003").status == "active" and school.state()["m-000003"].status == "active"
+    assert school.done() == []
+
+
+def test_a_review_whose_statement_stands_in_a_broken_file_stays_open(school):
+    line = "- Cookies live 14 days. [^3f9a21:9] ^m-000004\n"
+    school.change(FILE, line, "")
+    school.write("projects/broken.md", "---\ntags: [a\n---\n## Facts\n" + line)
+    assert school.done() == [] and "^r-000001" in school.text(FILE)
