@@ -163,14 +163,17 @@ class Frequency:
         """ln((N + 1) / (n + ½)), an inverse document frequency that falls to almost nothing for words that are everywhere."""
         return max(0.05, math.log((self.total + 1.0) / (self._counts[term] + 0.5)))
 
+    def weigh(self, text: str) -> dict[str, float]:
+        """The distinct terms of a text with their weights, in order."""
+        return {term: self.weight(term) for term in dict.fromkeys(terms(text))}
 
-def fits(text: str, shelf: Shelf, frequency: Frequency) -> float:
-    """The share of the text's term weight that the topic's words cover, 0 to 1; words said once there count half."""
-    wanted = set(terms(text))
-    total = sum(frequency.weight(t) for t in wanted)
-    if not total:
-        return 0.0
-    return sum(frequency.weight(t) * (1.0 if shelf.weights[t] > 1 else 0.5) for t in wanted if shelf.weights[t]) / total
+
+def fits(wanted: Mapping[str, float], words: Mapping[str, int]) -> float:
+    """The share of a text's term weight (`Frequency.weigh`) that a topic's words cover, 0 to 1; words said once there
+    count half."""
+    total = sum(wanted.values())
+    said = sum(weight * (1.0 if words[t] > 1 else 0.5) for t, weight in wanted.items() if words.get(t))
+    return said / total if total else 0.0
 
 
 def category_of(candidate: Candidate, about: About, categories: Sequence[str]) -> str:
@@ -223,13 +226,12 @@ def place(
         own = _continued(about, category, shelves, max_bytes)
         if own is None and len(weak) >= OPENS:
             own = _own_topic([candidates[i] for i in weak], about, category, frequency)
+        said = {i: frequency.weigh(candidates[i].summary) for i in weak}
+        together = Counter(term for weighed in said.values() for term in weighed)
+        there = shelves[own.path].weights if own and own.path in shelves else {}
         for i in weak:
-            others = Shelf("", "")
-            for k in weak:
-                if k != i:
-                    others.learn(candidates[k].summary)
-            shelf = shelves.get(own.path, others) if own else others
-            within = max(fits(candidates[i].summary, s, frequency) for s in (others, shelf)) if own else 0.0
+            others = together - Counter(said[i].keys())
+            within = max(fits(said[i], words) for words in (others, there)) if own else 0.0
             chosen[i] = _choose(candidates[i], own, within, best[i]) or _page_of(category, about)
     return [_settled(p, shelves, max_bytes) for p in chosen if p is not None]
 
@@ -247,10 +249,11 @@ def _choose(candidate: Candidate, own: Place | None, within: float, near: tuple[
 def _continued(about: About, category: str, shelves: Mapping[str, Shelf], max_bytes: int) -> Place | None:
     """The topic that this session goes on with: the one whose sessions edited most of the files that it edits."""
     edited = set(about.edited)
+    page = _page_of(category, about).path
     shared = {
         path: len(edited & set(shelf.files)) for path, shelf in shelves.items()
         if shelf.category == category and shelf.repo == about.repo and shelf.bytes < max_bytes * ROOM
-        and path != _page_of(category, about).path
+        and path != page
     }
     path = min(shared, key=lambda p: (-shared[p], p), default="")
     if not path or shared[path] * 2 < len(edited) or not shared[path]:
@@ -262,12 +265,13 @@ def _best(
     candidate: Candidate, about: About, category: str, shelves: Mapping[str, Shelf], frequency: Frequency,
     max_bytes: int, taken: Counter[str],
 ) -> tuple[float, Shelf] | None:
-    text = " ".join((candidate.summary, candidate.topic_key, *candidate.query_hints))
+    wanted = frequency.weigh(" ".join((candidate.summary, candidate.topic_key, *candidate.query_hints)))
+    page = _page_of(category, about).path
     ranked = [
-        (fits(text, shelf, frequency), shelf)
+        (fits(wanted, shelf.weights), shelf)
         for path, shelf in sorted(shelves.items())
         if shelf.category == category and shelf.repo == about.repo
-        and path != _page_of(category, about).path and shelf.bytes + taken[path] < max_bytes * ROOM
+        and path != page and shelf.bytes + taken[path] < max_bytes * ROOM
     ]
     return max(ranked, key=lambda r: r[0], default=None)
 
