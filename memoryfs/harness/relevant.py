@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,14 @@ def wants_context(prompt: str) -> bool:
     """Whether a prompt says too little by itself ("go on", "yes, do that")."""
     from memoryfs.text import query_terms
 
-    return len(set(query_terms(prompt[:2000])) - set(query_terms(FILLER))) < SHORT_TERMS
+    return len(set(query_terms(prompt[:2000])) - _filler()) < SHORT_TERMS
+
+
+@lru_cache(maxsize=1)
+def _filler() -> frozenset[str]:
+    from memoryfs.text import query_terms
+
+    return frozenset(query_terms(FILLER))
 
 
 def question(prompt: str, context: str) -> str:
@@ -80,11 +88,9 @@ def _in_store(scope: Scope, query: str, *, now: datetime, seconds: float, penalt
     from memoryfs import index as indexes
     from memoryfs.recall.query import analyse
     from memoryfs.recall.retrieve import retrieve
-    from memoryfs.text import query_terms
 
     asked = analyse(query)
-    filler = set(query_terms(FILLER))
-    asked = replace(asked, terms=tuple(term for term in asked.terms if term[0] not in filler))
+    asked = replace(asked, terms=tuple(term for term in asked.terms if term[0] not in _filler()))
     if not asked.terms:
         return []
     with indexes.open(scope.root) as index:
