@@ -248,12 +248,8 @@ def extract(
 
 
 def _with_topics(written: Sequence[Candidate], rules: Sequence[Candidate]) -> list[Candidate]:
-    """The model's candidates with the topic key and repository of the rules' nearest one."""
-    out = []
-    for candidate in written:
-        near = min(rules, key=lambda r: abs(r.event_index - candidate.event_index), default=None)
-        if near is not None:
-            kept = {k: near.metadata[k] for k in ("repo",) if k in near.metadata}
-            candidate = replace(candidate, topic_key=near.topic_key, metadata={**candidate.metadata, **kept})
-        out.append(candidate)
-    return out
+    """The model's candidates with the topic key of the rules' nearest one."""
+    if not rules:
+        return list(written)
+    near = [min(rules, key=lambda r: abs(r.event_index - c.event_index)) for c in written]
+    return [replace(c, topic_key=other.topic_key) for c, other in zip(written, near, strict=True)]

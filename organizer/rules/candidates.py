@@ -229,14 +229,6 @@ def _candidate(
     dates = relative_dates(unit.clean, event.time, zone_of(zone))
     said = (event.time or "")[:10] or None
     standing = is_standing(unit.clean)
-    metadata = {"logit": round(sight.logit, 4), "heading": unit.lead or unit.heading}
-    if kind == "instruction":
-        metadata["standing"] = standing
-    if repo:
-        metadata["repo"] = repo
-    files = [v.text for v in values if v.kind == "path"]
-    if files:
-        metadata["files"] = files[:5]
     return Candidate(
         kind=kind, summary=summary_of(unit, sight.shown, event.time, zone),
         topic_key=hint.topic_key(f"{unit.clean} {unit.lead or unit.heading}", vocabulary, repo),
@@ -245,5 +237,5 @@ def _candidate(
         importance=importance(kind, sight.role, sight.shown, probability, standing), role=event.role, stated_by=sight.role,
         time=event.time, when=dates[0].day.isoformat() if len(dates) == 1 else said, score=round(probability, 4),
         correction=sight.role == "user" and "correction" in sight.shown, values=values, why=tuple(sorted(sight.shown)),
-        language=sight.language, metadata=metadata,
+        language=sight.language, metadata={"logit": round(sight.logit, 4)},
     )
