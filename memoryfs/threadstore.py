@@ -91,11 +91,10 @@ def _days_apart(one: str, two: str) -> int:
 
 
 class ThreadWriter:
-    """Collects one session's drafts and stores them at `finish`."""
+    """Collects one session's drafts, already redacted, and stores them at `finish`. The caller holds the import lock."""
 
-    def __init__(self, root: Path, session: str, source: str, names: ThreadNames | None = None) -> None:
-        self.root, self.session, self.source = Path(root), session, source
-        self.names = names if names is not None else ThreadNames(self.root)
+    def __init__(self, root: Path, session: str, source: str, names: ThreadNames) -> None:
+        self.root, self.session, self.source, self.names = root, session, source, names
         self.thread = ""
         self.count = 0
         self.redactions = 0
@@ -233,20 +232,6 @@ def fallback_identity(first: EventDraft, source: str) -> str:
     """What names a session whose format has no ids: its first event's text and time, or the file's stem
     without a time."""
     return "\0".join((first.time or Path(source).stem, first.role, first.text))
-
-
-def store_thread(
-    root: Path, drafts: Iterable[EventDraft], *, session: str, source: str, names: ThreadNames | None = None
-) -> ImportOutcome | None:
-    """Stores one session's drafts (already redacted); None if there are none. The caller holds the import
-    lock."""
-    writer = ThreadWriter(root, session, source, names)
-    try:
-        for draft in drafts:
-            writer.add(draft)
-        return writer.finish()
-    finally:
-        writer.close()
 
 
 def _versions(root: Path, base: str) -> list[str]:

@@ -25,6 +25,7 @@ from memoryfs.topic import Topic
 from organizer.dedupe import Known
 from organizer.episodes import heard
 from organizer.journal import Work
+from organizer.rules.hints import cwd_of
 from organizer.topics import Frequency, Shelf, repository
 
 DONE = "organize"  # the ledger's action for a session that is done
@@ -203,8 +204,7 @@ def files_of(events: Iterable[Event], limit: int = 20, *, edited: bool = False) 
     counts: Counter[str] = Counter()
     cwd = ""
     for event in events:
-        session = event.metadata.get("session")
-        cwd = str(event.metadata.get("cwd") or (session.get("cwd") if isinstance(session, dict) else "") or cwd)
+        cwd = cwd_of(event) or cwd
         if edited and event.kind != "file_edit":
             continue
         for file in event.metadata.get("files") or ():

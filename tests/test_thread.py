@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,9 +23,16 @@ from memoryfs.thread import (
     thread_name,
     thread_path,
 )
-from memoryfs.threadstore import store_thread
+from memoryfs.threadstore import ImportOutcome, ThreadNames, ThreadWriter
 
 DAY = "2026-05-12T10:00:"
+
+
+def store_thread(root: Path, found: Iterable[EventDraft], *, session: str, source: str) -> ImportOutcome | None:
+    writer = ThreadWriter(root, session, source, ThreadNames(root))
+    for draft in found:
+        writer.add(draft)
+    return writer.finish()
 
 
 def drafts(*texts: str, start: int = 0) -> list[EventDraft]:

@@ -184,9 +184,7 @@ def _cwds(events: Sequence[Event]) -> list[str]:
     """The working directory at each event, as the session's metadata tells it."""
     out, cwd = [], ""
     for event in events:
-        session = event.metadata.get("session")
-        told = event.metadata.get("cwd") or (session.get("cwd") if isinstance(session, dict) else None)
-        cwd = told if isinstance(told, str) and told else cwd
+        cwd = hint.cwd_of(event) or cwd
         out.append(cwd)
     return out
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from memoryfs.exact import ExactValue
+from memoryfs.model import Event
 from memoryfs.text import is_stopword, normalise, stem
 from organizer.rules.cues import language_of
 
@@ -42,6 +43,13 @@ def repository(cwd: str | None) -> str:
     if not path or _HOMES.match(path) or path.count("/") < 1:
         return ""
     return path.rsplit("/", 1)[-1]
+
+
+def cwd_of(event: Event) -> str:
+    """The working directory that an event's metadata tells; "" where it tells none."""
+    session = event.metadata.get("session")
+    told = event.metadata.get("cwd") or (session.get("cwd") if isinstance(session, dict) else None)
+    return told if isinstance(told, str) else ""
 
 
 def content_words(text: str) -> list[str]:
