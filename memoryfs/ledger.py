@@ -252,6 +252,26 @@ def topic_meta(entries: Iterable[Entry]) -> dict[str, dict[str, Any]]:
     return out
 
 
+def own_meta(entries: Iterable[Entry]) -> dict[str, dict[str, Any]]:
+    """By topic, the front matter that the organizer itself wrote last; what a person changed since is not among it."""
+    own: dict[str, dict[str, Any]] = {}
+    for entry in entries:
+        meta = entry.extra.get("meta")
+        if entry.id or not entry.topic or not isinstance(meta, dict):
+            continue
+        if entry.action == "edit" and entry.actor == "organizer":
+            own.setdefault(entry.topic, {}).update(meta)
+        elif entry.actor != "organizer":
+            for key in meta:
+                own.get(entry.topic, {}).pop(key, None)
+    return own
+
+
+def _repeats(summary: object, said: set[str]) -> bool:
+    start = summary.removesuffix("…").rstrip() if isinstance(summary, str) else ""
+    return bool(start) and any(text.startswith(start) for text in said)
+
+
 def purge(root: Path, memory_id: str) -> int:
     """Takes the words of one memory out of the ledger; ids, times and a hash of the text stay, so that the tombstone
     still holds. For `forget --purge` only. Returns the number of lines changed."""
@@ -261,16 +281,21 @@ def purge(root: Path, memory_id: str) -> int:
         return 0
     changed = 0
     lines = file.data.split(b"\n")
+    said = {entry.text for entry in map(decode, lines) if entry is not None and entry.id == memory_id and entry.text}
     for number, line in enumerate(lines):
-        if memory_id.encode() not in line or (entry := decode(line)) is None:
+        if (entry := decode(line)) is None:
             continue
         data = entry.to_dict()
         named = memory_id in (data.get("memories") or ())
-        if (entry.id != memory_id and not named) or not data.get("text"):
+        meta = data.get("meta")
+        if isinstance(meta, dict) and _repeats(meta.get("summary"), said):
+            data["meta"] = {**meta, "summary": ""}
+        elif (entry.id != memory_id and not named) or not data.get("text"):
             continue
         if entry.id == memory_id:
             data["text_sha256"] = key_hash(text_key(entry.text))
-        data["text"] = ""
+        data |= {"text": ""} if data.get("text") else {}
+        data |= {"old": ""} if data.get("old") else {}
         lines[number] = json.dumps(data).encode()
         changed += 1
     if changed:

@@ -8,7 +8,7 @@ is read, edited and written once a session, on the text as it stands then (a per
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -239,7 +239,7 @@ def carry_out(
     problems: list[Problem] = []
     failed: set[str] = set()
     recorded = {e.id for e in entries if e.action == "add"}
-    own = own_meta(entries)
+    own = ledger.own_meta(entries)
     metas: dict[str, dict[str, Any]] = {}
     for topic_plan in plan.topics:
         # What the ledger holds was written before; if the file has lost it since, a person took it out.
@@ -326,18 +326,3 @@ def _edited(topic: Topic, plan: TopicPlan) -> Topic:
         if question.id not in asked:
             topic = topic_edit.add_review(topic, question.text, question.id, question.memories)
     return topic
-
-
-def own_meta(entries: Iterable[ledger.Entry]) -> dict[str, dict[str, Any]]:
-    """By topic, the front matter that the organizer itself wrote last; what a person changed since is not among it."""
-    own: dict[str, dict[str, Any]] = defaultdict(dict)
-    for entry in entries:
-        meta = entry.extra.get("meta")
-        if entry.id or not entry.topic or not isinstance(meta, dict):
-            continue
-        if entry.action == "edit" and entry.actor == "organizer":
-            own[entry.topic].update(meta)
-        elif entry.actor != "organizer":
-            for key in meta:
-                own[entry.topic].pop(key, None)
-    return dict(own)

@@ -39,7 +39,7 @@ def adopt(root: Path, config: Config, *, now: datetime, dry_run: bool = False) -
         return AdoptReport()
     entries, problems = ledger.read(root)
     topics, found = read_topics(root, config)
-    before = Before(ledger.state(entries), ledger.reviews(entries), ledger.topic_meta(entries), fresh=not entries)
+    before = Before(ledger.state(entries), ledger.reviews(entries), ledger.topic_meta(entries), ledger.own_meta(entries), not entries)
     findings, more = diff(before, _after(root, topics, found.aside), now=now.isoformat(timespec="seconds"))
     told = [*problems, *found.problems, *(p for topic in topics.values() for p in topic.problems), *more]
     shown = tuple(finding.change for finding in findings if finding.change.action != "nothing")

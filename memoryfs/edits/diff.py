@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from memoryfs.edits.echoes import entry_of, has_echo, plain
 from memoryfs.edits.plan import Change, Finding, Step
 from memoryfs.files import is_episode
 from memoryfs.ledger import Entry, Known, KnownReview, text_key
@@ -30,11 +31,13 @@ Place = tuple[str, Memory]
 
 @dataclass(frozen=True)
 class Before:
-    """What the ledger knows. `fresh`: it is empty, so that nothing can be told from a person's edit."""
+    """What the ledger knows. `own`: the front matter that the organizer wrote. `fresh`: it is empty, so that nothing can be told
+    from a person's edit."""
 
     state: Mapping[str, Known]
     reviews: Mapping[str, KnownReview]
     meta: Mapping[str, Mapping[str, Any]]
+    own: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     fresh: bool = False
 
 
@@ -97,6 +100,7 @@ class _Diff:
         for path, topic in sorted(self.after.topics.items()):
             if topic.writable and not is_episode(path):
                 self.meta(path, topic)
+                self.echo(path, topic)
 
     # -- memories that are nowhere, bullets without id ------------------------------------------------------------
 
@@ -325,6 +329,17 @@ class _Diff:
         if all(self.after.topics[p].writable for p in steps):
             self.find(Change("resolve", review.id, path, "accept"), *entries, steps=steps)
 
+    def echo(self, path: str, topic: Topic) -> None:
+        """A summary of the organizer's that repeats what the topic says no longer goes too."""
+        going = {step.id for finding in self.findings for step in finding.steps.get(path, ())
+                 if step.kind in ("supersede", "strike", "withdraw")}
+        once = (known.text for known in self.before.state.values())
+        if has_echo(topic, self.before.own.get(path, {}), once, going):
+            self.findings.append(Finding(
+                Change("nothing", "", path), (entry_of(path, {"summary": ""}, self.now),),
+                {path: (Step("unsay", "", topic.summary),)},
+            ))
+
     def meta(self, path: str, topic: Topic) -> None:
         known = self.before.meta.get(path, {})
         now = meta_of(topic)
@@ -338,15 +353,6 @@ class _Diff:
             entry = self.entry("adopt", "", path, actor="organizer" if ours else "person", why="front matter as found",
                                extra={"meta": added})
             self.findings.append(Finding(Change("nothing", "", path), (entry,)))
-
-
-def plain(value: Any) -> Any:
-    """A front-matter value for comparison, whether it was read from a file or from the ledger: scalars as text."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    return "" if value is None else str(value)
 
 
 def pointer_to(id: str, home: str, path: str) -> str:

@@ -26,9 +26,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One edit of one file. `kind` is adopt, person, strike, supersede, withdraw or unreview.
+    """One edit of one file. `kind` is adopt, person, strike, supersede, withdraw, unreview or unsay.
 
-    `id` is the memory's or the review's; `text` the bullet's text for adopt; `by` the pointer for supersede.
+    `id` is the memory's or the review's; `text` the bullet's text for adopt, the summary that must go for unsay; `by`
+    the pointer for supersede.
     """
 
     kind: str

@@ -39,6 +39,8 @@ def take_steps(
 def _take(topic: Topic, step: Step, day: str) -> Topic:
     if step.kind == "unreview":
         return topic_edit.remove_review(topic, step.id) if any(r.id == step.id for r in topic.reviews) else topic
+    if step.kind == "unsay":
+        return topic_edit.set_meta(topic, "summary", None) if topic.summary == step.text else topic
     memory = next((m for m in topic.memories if m.id == step.id), None)
     if memory is None:
         return topic

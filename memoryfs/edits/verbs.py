@@ -5,14 +5,16 @@ Files first, then the ledger, but for a move: see `memoryfs.ledger` for why.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from memoryfs import ledger, topic_edit
 from memoryfs.config import Config
 from memoryfs.edits.diff import Place, settle
+from memoryfs.edits.echoes import record, without_echo
 from memoryfs.edits.load import load_topics
 from memoryfs.edits.plan import Change, Step
 from memoryfs.edits.steps import take_steps
@@ -134,17 +136,19 @@ def forget(root: Path, config: Config, id: str, *, actor: str, now: datetime, pu
     With `purge` its words leave the ledger too, only a hash stays; this also works on what was withdrawn before.
     Raises NotFoundError, UnwritableFileError, ReadOnlyError.
     """
-    known = _state(root)
+    ledgered = ledger.read(root)[0]
+    known, own = ledger.state(ledgered), ledger.own_meta(ledgered)
     if purge and id in known and known[id].status == "withdrawn":
         ledger.purge(root, id)
         return Change("withdraw", id, known[id].topic, "purged")
     entries: list[Entry] = []
-    for path in _find(root, config, id, known):
+    places = _find(root, config, id, known)
+    for path in places:
         topic, _ = read_topic(root, path, config)
         memory = next(m for m in topic.memories if m.id == id)
         reviews = tuple(r for r in topic.reviews if id in r.memory_ids)
         steps = (*(Step("unreview", r.id) for r in reviews), Step("withdraw", id))
-        edit_topic(root, path, lambda t, s=steps: take_steps(t, s, day=now.date().isoformat()), config=config)
+        entries += _take(root, config, path, steps, (memory,), own.get(path, {}), now)
         sources = known[id].sources if id in known else tuple(r.label for r in memory.source_range)
         entries.append(Entry(_stamp(now), actor, "withdraw", id, path, memory.summary, memory.kind, sources, why))
         entries += [
@@ -155,7 +159,26 @@ def forget(root: Path, config: Config, id: str, *, actor: str, now: datetime, pu
     ledger.append(root, entries)
     if purge:
         ledger.purge(root, id)
-    return Change("withdraw", id, entries[0].topic, "purged" if purge else entries[0].text)
+    return Change("withdraw", id, places[0], "purged" if purge else memory.summary)
+
+
+def _take(
+    root: Path, config: Config, path: str, steps: tuple[Step, ...], gone: Iterable[Memory], own: Mapping[str, Any], now: datetime
+) -> tuple[Entry, ...]:
+    """Takes the steps in one file, and the organizer's copies of what is gone out of its front matter (what it wrote
+    there is `own`); returns what the ledger must know of the latter."""
+    told: tuple[Entry, ...] = ()
+
+    def edit(topic: Topic) -> Topic:
+        nonlocal told
+        taken = done = take_steps(topic, steps, day=now.date().isoformat())
+        for memory in gone:
+            done = without_echo(done, own, memory)
+        told = record(taken, done, _stamp(now))
+        return done
+
+    edit_topic(root, path, edit, config=config)
+    return told
 
 
 def move(root: Path, config: Config, id: str, to: str, *, actor: str, now: datetime, topic_title: str = "") -> Change:
@@ -184,7 +207,8 @@ def move(root: Path, config: Config, id: str, to: str, *, actor: str, now: datet
         root, path, add, config=config,
         create=lambda: topic_edit.new_topic(path, title=title, created_at=now.date().isoformat()),
     )
-    edit_topic(root, source, lambda t: take_steps(t, (Step("withdraw", id),), day=""), config=config)
+    own = ledger.own_meta(ledger.read(root)[0]).get(source, {})
+    ledger.append(root, _take(root, config, source, (Step("withdraw", id),), (memory,), own, now))
     return Change("move", id, path, f"from {source}: {memory.summary}")
 
 
@@ -218,10 +242,10 @@ def resolve(root: Path, config: Config, review_id: str, choice: str, *, actor: s
     entries, steps = settle(review, path, places, choice, _stamp(now), actor, why="by command")
     for place in steps:
         _must_be_writable(root, config, place)
+    own = ledger.own_meta(ledger.read(root)[0])
     # The line itself goes last, so that a kill before it leaves a review that can be resolved again.
     for place in sorted(steps, key=lambda p: (p == path, p)):
-        edit_topic(
-            root, place, lambda t, s=steps[place]: take_steps(t, s, day=now.date().isoformat()), config=config
-        )
+        gone = [places[step.id][1] for step in steps[place] if step.kind == "supersede"]
+        entries += _take(root, config, place, steps[place], gone, own.get(place, {}), now)
     ledger.append(root, entries)
     return Change("resolve", review_id, path, choice)

@@ -194,3 +194,54 @@ def test_resolve_refuses_what_it_does_not_know(school):
         resolve(school.root, school.config, "r-000001", "maybe", actor="person", now=NOW)
     with pytest.raises(NotFoundError):
         resolve(school.root, school.config, "r-999999", "accept", actor="person", now=NOW)
+
+
+def organized(store, summary="The port is 8080.", hints=("8080", "validateEmail")):
+    """As the organizer leaves a topic: its summary and hints are copies of its memories'."""
+    store.change(FILE, "query_hints: [validateEmail]\n", f"query_hints: [{', '.join(hints)}]\nsummary: {summary}\n")
+    store.change(FILE, "[^3f9a21:5]: 2026-05-12", '[^3f9a21:5]: 2026-05-12; hints: 8080; "port 8080"')
+    meta = {"summary": summary, "query_hints": list(hints)}
+    ledger.append(store.root, [ledger.Entry("2026-05-12T00:00:00+00:00", "organizer", "edit", "", FILE, extra={"meta": meta})])
+    store.adopt()
+
+
+def test_what_is_forgotten_leaves_the_topics_summary_and_hints_too(school):
+    organized(school)
+    forget(school.root, school.config, "m-000002", actor="person", now=NOW, purge=True)
+    assert "8080" not in school.text(FILE) and "validateEmail" in school.text(FILE)
+    own = ledger.own_meta(ledger.read(school.root)[0])[FILE]
+    assert own["summary"] == "" and own["query_hints"] == ["validateEmail"]
+    assert "The port is 8080" not in (school.root / ledger.FILE).read_text()
+    assert school.done() == []
+
+
+def test_what_is_forgotten_stays_in_a_summary_that_a_person_wrote(school):
+    school.change(FILE, "tags: [auth]", "tags: [auth]\nsummary: The port is 8080.")
+    school.adopt()
+    forget(school.root, school.config, "m-000002", actor="person", now=NOW)
+    assert "summary: The port is 8080.\n" in school.text(FILE)
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("- The port is 8080. [^3f9a21:5] ^m-000002\n", ""),
+    ("- The port is 8080.", "- ~~The port is 8080.~~"),
+    ("- The port is 8080.", "- The port is 9090."),
+])
+def test_what_a_person_took_out_leaves_the_topics_summary(school, old, new):
+    organized(school)
+    school.change(FILE, old, new)
+    school.adopt()
+    assert "summary:" not in school.text(FILE)
+    assert ledger.own_meta(ledger.read(school.root)[0])[FILE]["summary"] == ""
+    assert school.done() == []
+
+
+def test_the_summary_follows_a_review_and_a_move(school):
+    organized(school, "Cookies live 7 days.")
+    resolve(school.root, school.config, "r-000001", "accept", actor="person", now=NOW)
+    assert "summary:" not in school.text(FILE) and school.done() == []
+    ledger.append(school.root, [ledger.Entry("2026-05-12T00:00:00+00:00", "organizer", "edit", "", FILE, extra={
+        "meta": {"summary": "The port is 8080."}})])
+    school.change(FILE, "tags: [auth]", "tags: [auth]\nsummary: The port is 8080.")
+    move(school.root, school.config, "m-000002", "infrastructure/ports.md", actor="person", now=NOW)
+    assert "summary:" not in school.text(FILE) and school.done() == []
