@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from memoryfs.files import is_episode
 from memoryfs.index.threads import has_table
 from memoryfs.index.units import SHIFT, UNIT_CHARS, cut, epoch
 from memoryfs.model import Memory, SourceRange
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from memoryfs.topic import Topic
 
 _HEADING = re.compile(r"#{1,6}\s[^\n]*")
+# The end of a line that a session's page copies from a memory: `2026-05-01-19f6bd:3` → [[tasks/general#^m-d128f2]]
+_COPY = re.compile(r"`[^`\n]+:\d+(?:-\d+)?` → \[\[[^\[\]\n]+#\^m-[0-9A-Za-z-]+\]\]\s*\Z")
 _INHERITED = ("archived", "superseded", "conflicted")  # a topic's status that its active memories share
 
 
@@ -85,6 +88,8 @@ def rows_of(topic: Topic) -> list[Row]:
     for line, block in topic.prose:
         if _HEADING.fullmatch(block.strip()):
             continue  # it is in the topic's own row, or says nothing alone
+        if is_episode(topic.path) and _COPY.search(block):
+            continue  # the memory itself is found, as long as it stands
         for start, end in cut(block):
             piece = _clean(block[start:end].strip())
             memory = Memory(

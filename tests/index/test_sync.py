@@ -410,3 +410,14 @@ def test_skipped_events_are_not_searched(tmp_path):
     with index.open(tmp_path) as opened:
         opened.sync(now=NOW)
         assert recall(opened, "toad", level="2", now=NOW).evidence == ()
+
+
+def test_what_a_sessions_page_copies_from_a_memory_is_not_found_without_it(tmp_path):
+    topic(tmp_path, "episodes/2026/2026-11-20-zebra.md", (
+        "# Zebra\n\n## Decided\n- The zebra is striped. `2026-11-20-aaaaaa:3` → [[projects/a#^m-000001]]\n\n"
+        "A person's words on the okapi, see [[projects/a#^m-000001]].\n"
+    ))
+    assert found(tmp_path, "zebra striped") == []
+    assert found(tmp_path, "okapi") == ["A person's words on the okapi, see [[projects/a#^m-000001]]."]
+    topic(tmp_path, "projects/a.md", "## Facts\n- The zebra is striped. ^m-000001\n")
+    assert found(tmp_path, "zebra striped") == ["The zebra is striped."]
