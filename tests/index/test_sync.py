@@ -417,7 +417,7 @@ def test_what_a_sessions_page_copies_from_a_memory_is_not_found_without_it(tmp_p
         "# Zebra\n\n## Decided\n- The zebra is striped. `2026-11-20-aaaaaa:3` → [[projects/a#^m-000001]]\n\n"
         "A person's words on the okapi, see [[projects/a#^m-000001]].\n"
     ))
-    assert found(tmp_path, "zebra striped") == []
+    assert not any("striped" in text for text in found(tmp_path, "zebra striped"))
     assert found(tmp_path, "okapi") == ["A person's words on the okapi, see [[projects/a#^m-000001]]."]
     topic(tmp_path, "projects/a.md", "## Facts\n- The zebra is striped. ^m-000001\n")
-    assert found(tmp_path, "zebra striped") == ["The zebra is striped."]
+    assert [text for text in found(tmp_path, "zebra striped") if "striped" in text] == ["The zebra is striped."]
