@@ -80,7 +80,7 @@ def test_a_changed_or_existing_file_is_left_as_it_was_saved(tmp_path):
     assert names(tmp_path) == []
 
 
-def test_rt_06_a_save_between_check_and_rename_wins(tmp_path, monkeypatch):
+def test_rt_06_a_line_added_between_check_and_rename_is_kept(tmp_path, monkeypatch):
     path = tmp_path / "a.md"
     path.write_bytes(b"old\n")
 
@@ -91,9 +91,8 @@ def test_rt_06_a_save_between_check_and_rename_wins(tmp_path, monkeypatch):
         return exchange(one, other)
 
     monkeypatch.setattr(atomic, "exchange", save_first)
-    with pytest.raises(ChangedMeanwhileError):
-        write_atomic(path, b"ours\n", expect=digest_of(b"old\n"))
-    assert path.read_bytes() == b"old\na person's line\n" and names(tmp_path) == ["a.md"]
+    write_atomic(path, b"ours\n", expect=digest_of(b"old\n"))
+    assert path.read_bytes() == b"ours\na person's line\n" and names(tmp_path) == ["a.md"]
 
 
 def test_rt_06_an_editor_that_renames_in_that_moment_wins(tmp_path, monkeypatch):
@@ -174,7 +173,9 @@ def test_rt_06_two_hundred_rounds_against_an_appending_editor_lose_no_line(tmp_p
     rounds = 200
     editor = subprocess.Popen([sys.executable, "-c", _APPENDER, str(path), str(rounds)])
     ours = 0
+    deadline = time.monotonic() + 60
     while editor.poll() is None:
+        assert time.monotonic() < deadline
         file = read_file(path)
         try:
             write_atomic(path, file.data + f"ours {ours}\n".encode(), expect=file.digest)
@@ -182,7 +183,7 @@ def test_rt_06_two_hundred_rounds_against_an_appending_editor_lose_no_line(tmp_p
         except ChangedMeanwhileError:
             pass
     lines = path.read_text().splitlines()
-    assert [line for line in lines if line.startswith("person")] == [f"person {n}" for n in range(rounds)]
+    assert sorted(line for line in lines if line.startswith("person")) == sorted(f"person {n}" for n in range(rounds))
     assert [line for line in lines if line.startswith("ours")] == [f"ours {n}" for n in range(ours)]
     assert ours > 0 and names(tmp_path) == ["a.md"]
 

@@ -203,7 +203,7 @@ def _swap_in(swap: Path, target: Path, name: str, old: bytes, data: bytes) -> No
         return
     if not _still_written(swap) and _carry_over(swap, old, target):
         return
-    for _ in range(100):
+    for _ in range(5):
         try:
             exchange(swap, target)
         except FileNotFoundError:  # deleted by someone in this instant: their deletion stands over their edit
