@@ -32,15 +32,6 @@ ADDING = ("add", "supersede", "conflict")
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
-    """A memory to write; `hints`, `quote` and `said_by` go into its footnote."""
-
-    memory: Memory
-    importance: float = 0.5
-    retrieve_when: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Replaced:
     """`old` is struck out in its file, pointing to `new`, which stands in the topic `new_topic`."""
 
@@ -81,7 +72,7 @@ class TopicPlan:
     files: tuple[str, ...] = ()
     created: str = ""
     terms: tuple[str, ...] = ()
-    added: tuple[Added, ...] = ()
+    added: tuple[Memory, ...] = ()
     replaced: tuple[Replaced, ...] = ()
     seen: tuple[SeenAgain, ...] = ()
     questions: tuple[Question, ...] = ()
@@ -98,7 +89,7 @@ class Plan:
 @dataclass
 class _Draft:
     place: Place
-    added: list[Added] = field(default_factory=list)
+    added: list[Memory] = field(default_factory=list)
     replaced: list[Replaced] = field(default_factory=list)
     seen: list[SeenAgain] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
@@ -142,7 +133,7 @@ class Planner:
             place = Place(target.topic, "")
         memory = self._new(decision.candidate, place)
         draft = self._draft(place)
-        draft.added.append(Added(memory, decision.candidate.importance, decision.candidate.retrieve_when))
+        draft.added.append(memory)
         self._log("add", memory.id, memory, why=decision.why,
                   extra={"stated_by": memory.stated_by, "said_by": decision.candidate.stated_by, "by": decision.candidate.by})
         self.known.add(memory)
@@ -158,8 +149,9 @@ class Planner:
         main = min(self.drafts, key=lambda p: (-len(self.drafts[p].added), p), default="")
         topics = tuple(
             TopicPlan(
-                path, d.place.title, d.place.new, self.repo, self.files if path == main else (), min((a.memory.date or "" for a in d.added), default="") or self._today(),
-                d.place.terms, tuple(d.added), tuple(d.replaced), tuple(d.seen), tuple(d.questions),
+                path, d.place.title, d.place.new, self.repo, self.files if path == main else (),
+                min((m.date or "" for m in d.added), default="") or self._today(), d.place.terms,
+                tuple(d.added), tuple(d.replaced), tuple(d.seen), tuple(d.questions),
             )
             for path, d in sorted(self.drafts.items())
         )
@@ -243,7 +235,7 @@ def carry_out(
     metas: dict[str, dict[str, Any]] = {}
     for topic_plan in plan.topics:
         # What the ledger holds was written before; if the file has lost it since, a person took it out.
-        topic_plan = replace(topic_plan, added=tuple(a for a in topic_plan.added if a.memory.id not in recorded))
+        topic_plan = replace(topic_plan, added=tuple(m for m in topic_plan.added if m.id not in recorded))
         try:
             metas[topic_plan.path] = _write_topic(root, config, topic_plan, own.get(topic_plan.path, {}))
         except (UnwritableFileError, ChangedMeanwhileError) as error:
@@ -292,7 +284,7 @@ def _write_topic(root: Path, config: Config, plan: TopicPlan, own: Mapping[str, 
 def _blank(plan: TopicPlan) -> Topic:
     from memoryfs.topic_edit import new_topic
 
-    memories = [a.memory for a in plan.added]
+    memories = plan.added
     tags = tags_of(memories, plan.terms, plan.repo)
     return new_topic(
         plan.path, title=plan.title or _title_from(plan.path), summary=summary_of(memories), tags=tags,
@@ -308,9 +300,9 @@ def _edited(topic: Topic, plan: TopicPlan) -> Topic:
     from memoryfs import topic_edit
 
     present = {m.id: m for m in topic.memories}
-    for added in plan.added:
-        if added.memory.id not in present:
-            topic = topic_edit.add_memory(topic, added.memory)
+    for memory in plan.added:
+        if memory.id not in present:
+            topic = topic_edit.add_memory(topic, memory)
     for seen in plan.seen:
         memory = present.get(seen.id)
         if memory is not None and seen.source not in memory.source_range:

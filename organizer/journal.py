@@ -16,10 +16,10 @@ from typing import Any
 from memoryfs import ledger
 from memoryfs.model import Memory, SourceRange
 from memoryfs.textfile import STATE, write_atomic
-from organizer.apply import Added, Plan, Question, Replaced, SeenAgain, TopicPlan
+from organizer.apply import Plan, Question, Replaced, SeenAgain, TopicPlan
 
 FILE = "journal.json"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ def begin(root: Path, work: Work) -> None:
     data = {"version": VERSION, **asdict(work)}
     data["plan"]["entries"] = [e.to_dict() for e in work.plan.entries]
     for topic in data["plan"]["topics"]:
-        for added in topic["added"]:
-            added["memory"]["metadata"] = dict(added["memory"]["metadata"])
+        for memory in topic["added"]:
+            memory["metadata"] = dict(memory["metadata"])
     write_atomic(path_of(root), json.dumps(data, ensure_ascii=True).encode())
 
 
@@ -90,7 +90,7 @@ def _work(data: Mapping[str, Any]) -> Work:
     topics = tuple(
         TopicPlan(
             t["path"], t["title"], t["new"], t["repo"], tuple(t["files"]), t["created"], tuple(t["terms"]),
-            tuple(Added(_memory(a["memory"]), a["importance"], a["retrieve_when"]) for a in t["added"]),
+            tuple(map(_memory, t["added"])),
             tuple(Replaced(**r) for r in t["replaced"]),
             tuple(SeenAgain(s["id"], _range(s["source"]), s["date"], tuple(s["hints"]), s["quote"]) for s in t["seen"]),
             tuple(Question(q["id"], q["text"], tuple(q["memories"])) for q in t["questions"]),
