@@ -20,8 +20,8 @@ LAYERS = [
     ["memoryfs.edits", "memoryfs.briefing"],
     ["memoryfs.briefing_cache"],
     ["memoryfs.exporters", "memoryfs.notes"],
-    ["memoryfs.reading", "memoryfs.store", "memoryfs.scoped"],
-    ["memoryfs.evaluate", "memoryfs.doctor"],
+    ["memoryfs.reading", "memoryfs.filewise", "memoryfs.store", "memoryfs.scoped"],
+    ["memoryfs.evaluate", "memoryfs.audit", "memoryfs.doctor"],
     ["memoryfs.cli", "memoryfs.mcp_server", "memoryfs.harness", "memoryfs.__main__"],
     ["organizer"],
 ]

@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "dedupe": ("memoryfs.cli.list_", "Say whether a statement is already remembered."),
     "review": ("memoryfs.cli.review", "Settle contradictions that wait for a person."),
     "index": ("memoryfs.cli.index", "Synchronise, rebuild or watch the search index."),
+    "audit": ("memoryfs.cli.audit", "Show what is believed about something, on what grounds, and why it was not recalled."),
     "doctor": ("memoryfs.cli.doctor", "Check the store and say how to mend what is wrong."),
     "export": ("memoryfs.cli.export", "Write the store's memories in another tool's layout."),
     "eval": ("memoryfs.cli.eval_", "Measure recall on golden questions."),

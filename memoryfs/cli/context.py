@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memoryfs.errors import MemoryfsError
+from memoryfs.errors import MemoryfsError, UsageError
 from memoryfs.model import Problem
 from memoryfs.render import safe
 
@@ -75,6 +75,19 @@ def open_store(ctx: click.Context, *, create: bool = False) -> MemoryStore:
         store = MemoryStore.open(root)
     report_problems(ctx, store.config_problems)
     return store
+
+
+def stores_in_scope(ctx: click.Context, scope_name: str | None) -> list[tuple[MemoryStore, int]]:
+    """The stores to ask, nearest first, with their distances; UsageError for a scope beside --store or --profile."""
+    if ctx.obj.store or ctx.obj.profile:
+        if scope_name not in (None, "here"):
+            raise UsageError("--scope looks around the working directory; it does not go with --store or --profile")
+        return [(open_store(ctx), 0)]
+    from memoryfs import scoped
+    from memoryfs.store import MemoryStore
+
+    found = scoped.stores_for(scope_name or "up", Path.cwd())
+    return [(open_store(ctx), 0), *((MemoryStore.open(s.root), s.distance) for s in found[1:])]
 
 
 def _has_content(root: Path) -> bool:

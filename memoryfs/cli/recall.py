@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memoryfs.cli.context import emit_json, notice, open_store, report_problems, wants_json
+from memoryfs.cli.context import emit_json, notice, report_problems, stores_in_scope, wants_json
 from memoryfs.errors import EXIT_DONE, EXIT_NOTHING, UsageError
 from memoryfs.model import Recall
 from memoryfs.render import one_line, safe
-
-if TYPE_CHECKING:
-    from memoryfs.store import MemoryStore
 
 MAX_K = 1000
 
@@ -48,7 +45,7 @@ def recall_command(
     unknown = set(wanted) - set(STATUSES)
     if unknown:
         raise UsageError(f"unknown status {', '.join(sorted(unknown))}", remedy=f"Statuses: {', '.join(STATUSES)}.")
-    found = scoped.recall(_stores(ctx, scope_name), text, k=min(k, MAX_K), level=level, max_tokens=max_tokens,
+    found = scoped.recall(stores_in_scope(ctx, scope_name), text, k=min(k, MAX_K), level=level, max_tokens=max_tokens,
                           status=wanted, as_of=as_of, file=file, vectors=not no_vectors)
     for line in found.notices:
         notice(ctx, line)
@@ -58,19 +55,6 @@ def recall_command(
     else:
         click.echo(page(found))
     ctx.exit(EXIT_DONE if found.memories or found.evidence else EXIT_NOTHING)
-
-
-def _stores(ctx: click.Context, scope_name: str | None) -> list[tuple[MemoryStore, int]]:
-    """The stores to ask, nearest first, with their distances."""
-    if ctx.obj.store or ctx.obj.profile:
-        if scope_name not in (None, "here"):
-            raise UsageError("--scope looks around the working directory; it does not go with --store or --profile")
-        return [(open_store(ctx), 0)]
-    from memoryfs import scoped
-    from memoryfs.store import MemoryStore
-
-    found = scoped.stores_for(scope_name or "up", Path.cwd())
-    return [(open_store(ctx), 0), *((MemoryStore.open(s.root), s.distance) for s in found[1:])]
 
 
 def page(found: Recall) -> str:
