@@ -161,6 +161,7 @@ class Breadcrumb:
     why: Mapping[str, Any]
     scope: int = 0
     store: str = ""
+    about: Mapping[str, Any] = field(default_factory=dict)  # a recall about a file: how it is concerned, the age, whether it changed since
 
     def to_dict(self) -> dict[str, Any]:
         out = self.memory.to_dict() | {"score": round(self.score, 6), "why": dict(self.why), "scope": self.scope}
@@ -168,6 +169,8 @@ class Breadcrumb:
             out["superseded_by"] = self.memory.superseded_by
         if self.store:
             out["store"] = self.store
+        if self.about:
+            out["file"] = dict(self.about)
         return out
 
 
@@ -216,9 +219,10 @@ class Recall:
     evidence: tuple[Evidence, ...] = ()
     notices: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
+    file: Mapping[str, Any] = field(default_factory=dict)  # the file that was asked about: `path`, `exists`
 
     def to_dict(self) -> dict[str, Any]:
-        return {
+        return ({"file": dict(self.file)} if self.file else {}) | {
             "query": self.query, "decision": self.decision, "level": self.level, "abstained": self.abstained,
             "tokens": self.tokens, "memories": [m.to_dict() for m in self.memories],
             "evidence": [e.to_dict() for e in self.evidence], "notices": list(self.notices),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from memoryfs import config as settings
 from memoryfs.errors import NoStoreError, NotFoundError, ReadOnlyError, UsageError
+from memoryfs.files import is_episode
 from memoryfs.model import CURRENT, MEMORY_KINDS, Memory, Problem, Recall, SourceRange
 
 if TYPE_CHECKING:
@@ -163,25 +164,31 @@ class MemoryStore:
         full = thread.resolve(self.root, wanted.thread)
         if full is None:
             raise NotFoundError(f"thread {wanted.thread}", remedy="`memoryfs list --threads` names them.")
+        if not thread.read_events(self.root, full, wanted.start, wanted.start):
+            raise NotFoundError(f"event {wanted.start} of thread {full}")
         return SourceRange(full, wanted.start, wanted.end)
 
     def _place(self, text: str, kind: str) -> str:
         """The topic of the memory most like `text`, else a topic of the kind's own."""
         found = self.recall(text, k=3, level=0, vectors=False)
         for crumb in found.memories:
-            if not found.abstained and crumb.memory.kind == kind:
-                return crumb.memory.topic
+            memory = crumb.memory
+            if not found.abstained and memory.kind == kind and not memory.metadata.get("prose") and not is_episode(memory.topic):
+                return memory.topic
         own = {"instruction": "preferences/general.md", "task": "tasks/general.md"}
         return own.get(kind, "notes/general.md")
 
     # -- out ------------------------------------------------------------------------------------------------------
 
     def recall(
-        self, query: str, *, k: int = 10, level: str | int = "auto", max_tokens: int | None = None,
-        status: Sequence[str] = CURRENT, as_of: str | None = None, file: str | None = None,
+        self, query: str = "", *, k: int = 10, level: str | int = "auto", max_tokens: int | None = None,
+        status: Sequence[str] = CURRENT, as_of: str | None = None, file: str | None = None, cwd: Path | None = None,
         vectors: bool = True, generator: Generator | None = None, **options: Any,
     ) -> Recall:
-        """The memories and verbatim evidence that answer `query`; see DESIGN §3. Raises UsageError."""
+        """The memories and verbatim evidence that answer `query`; see DESIGN §3. Raises UsageError.
+
+        With `file`, a path read from `cwd`, only what concerns that file, and all of it where `query` is empty.
+        """
         from memoryfs import index as indexes
         from memoryfs.recall import recall
 
@@ -189,10 +196,16 @@ class MemoryStore:
             now = self.clock()
             report = index.sync(now=now)
             embedder = self.embedder() if vectors and index.has_vectors() else None
-            found = recall(
-                index, query, k=k, level=str(level), max_tokens=max_tokens or self.config.recall.max_tokens,
-                status=tuple(status), as_of=as_of, file=file, embedder=embedder, generator=generator, now=now, **options,
-            )
+            bounds: dict[str, Any] = {
+                "k": k, "level": str(level), "max_tokens": max_tokens or self.config.recall.max_tokens, "status": tuple(status),
+                "as_of": as_of, "embedder": embedder, "generator": generator, "now": now, **options,
+            }
+            if file is not None:
+                from memoryfs import filewise
+
+                found = filewise.recall(index, self.root, self.config, query, file, cwd=cwd or Path.cwd(), **bounds)
+            else:
+                found = recall(index, query, **bounds)
         return _with_problems(found, (*self.config_problems, *report.problems))
 
     def read(self, ref: str) -> Reading:

@@ -11,8 +11,9 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS = [
     ["memoryfs.errors", "memoryfs.model"],
     ["memoryfs.config", "memoryfs.render", "memoryfs.text", "memoryfs.exact", "memoryfs.secretrules", "memoryfs.redact", "memoryfs.textfile"],
-    ["memoryfs.scope", "memoryfs.files", "memoryfs.frontmatter", "memoryfs.notation"],
+    ["memoryfs.scope", "memoryfs.runs", "memoryfs.gitfacts", "memoryfs.files", "memoryfs.frontmatter", "memoryfs.notation"],
     ["memoryfs.topic", "memoryfs.thread", "memoryfs.ledger"],
+    ["memoryfs.inbox"],
     ["memoryfs.topic_edit"],
     ["memoryfs.threadstore", "memoryfs.importers", "memoryfs.models"],
     ["memoryfs.index"],

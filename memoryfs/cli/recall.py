@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,9 +17,9 @@ MAX_K = 1000
 
 
 @click.command("recall", context_settings={"ignore_unknown_options": True})
-@click.argument("query", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.argument("query", nargs=-1, type=click.UNPROCESSED)
 @click.option("-k", default=10, show_default=True, type=int, help="At most K memories and K events.")
-@click.option("--file", "file", metavar="PATH", help="Only what concerns this file.")
+@click.option("--file", "file", metavar="PATH", help="Only what concerns this file; QUERY may be left out.")
 @click.option("--level", type=click.Choice(["auto", "0", "1", "2", "3"]), default="auto", show_default=True,
               help="0 memories, 1 chunk index, 2 source text, 3 model extraction.")
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Bound of the evidence.  [default: 1500]")
@@ -32,9 +33,9 @@ def recall_command(
     ctx: click.Context, query: tuple[str, ...], k: int, file: str | None, level: str, max_tokens: int | None,
     status: str, as_of: str | None, scope_name: str | None, no_vectors: bool,
 ) -> None:
-    """Find memories and the exact source text that answers QUERY."""
+    """Find memories and the exact source text that answers QUERY, or all that concerns a file."""
     text = " ".join(query)
-    if not text.strip():
+    if not text.strip() and file is None:
         raise UsageError("the query is empty", remedy="Say what to look for, in any words.")
     if k < 1:
         raise UsageError(f"-k must be 1 or more, not {k}")
@@ -60,6 +61,8 @@ def recall_command(
 def page(found: Recall) -> str:
     """The answer for a person, in plain lines of about 100 columns."""
     lines: list[str] = []
+    if found.file:
+        lines.append(safe(f"About {found.file['path']}" + ("" if found.file["exists"] else " (there is no such file now)")))
     if found.abstained:
         lines.append("Nothing supports an answer." + (" Nearest:" if found.memories or found.evidence else ""))
     for crumb in found.memories:
@@ -68,6 +71,8 @@ def page(found: Recall) -> str:
         lines.append(f"^{memory.id}{mark}  {one_line(memory.summary, 100)}")
         place = memory.topic if not crumb.scope else f"{crumb.store}/{memory.topic}"
         lines.append(f"    {safe(place)}:{memory.line}  " + "  ".join(r.label for r in memory.source_range))
+        if crumb.about:
+            lines.append(f"    {_aged(crumb.about)}")
     if found.memories and found.evidence:
         lines.append("")
     for proof in found.evidence:
@@ -75,3 +80,13 @@ def page(found: Recall) -> str:
         lines.append(f"{proof.thread}:{proof.index} [{proof.start}:{proof.end}]  {proof.role}  {proof.time or ''}{mark}")
         lines.extend("    " + safe(row) for row in proof.text.splitlines())
     return "\n".join(lines) if lines else "Nothing found."
+
+
+def _aged(about: Mapping[str, Any]) -> str:
+    """`decision, 12 days old; the file changed since (2026-05-20)`."""
+    age = about["age_days"]
+    old = "of unknown age" if age is None else "of today" if age == 0 else f"{age} day{'s' * (age != 1)} old"
+    changed = about["changed_since"]
+    since = {True: "the file changed since", False: "the file has not changed since",
+             None: "whether the file changed since is not known"}[changed]
+    return f"{about['concern']}, {old}; {since}" + (f" ({about['changed_at'][:10]})" if changed else "")

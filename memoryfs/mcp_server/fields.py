@@ -26,13 +26,14 @@ class Field:
     choices: tuple[str, ...] = ()
     least: int | None = None
     most: int | None = None
+    unless: str = ""  # the argument beside which a required one may be left out
 
 
 def schema(fields: Sequence[Field]) -> dict[str, Any]:
     """The fields as a JSON schema."""
     return {
         "type": "object", "properties": {f.name: _property(f) for f in fields},
-        "required": [f.name for f in fields if f.required], "additionalProperties": False,
+        "required": [f.name for f in fields if f.required and not f.unless], "additionalProperties": False,
     }
 
 
@@ -63,8 +64,9 @@ def check(fields: Sequence[Field], arguments: Mapping[str, Any]) -> dict[str, An
     out: dict[str, Any] = {}
     for field in fields:
         value = arguments.get(field.name)
-        if value is None:
-            if field.required:
+        spared = bool(field.unless and arguments.get(field.unless))
+        if value is None or (spared and value == ""):
+            if field.required and not spared:
                 raise UsageError(f"`{field.name}` is missing", remedy=f"{field.about} Arguments: {names}.")
             out[field.name] = field.default
         else:

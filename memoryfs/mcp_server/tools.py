@@ -86,8 +86,8 @@ def available(stores: Stores) -> tuple[ToolSpec, ...]:
 
 def _recall(stores: Stores, a: dict[str, Any]) -> str:
     found = scoped.recall(
-        stores.all(a["scope"]), a["query"], k=a["k"], level=a["level"], max_tokens=a["max_tokens"], file=a["file"],
-        as_of=a["as_of"],
+        stores.all(a["scope"]), a["query"] or "", k=a["k"], level=a["level"], max_tokens=a["max_tokens"],
+        file=a["file"] or None, cwd=stores.cwd, as_of=a["as_of"],
     )
     return answers.fit_recall(found.to_dict())
 
@@ -183,12 +183,13 @@ _TOPIC = Field("topic", "A topic file such as projects/x.md.", most=1000)
 TOOLS = (
     ToolSpec("recall", "Find memories, and the exact source text behind them. Level 0: memories only; 2: always the source.",
              "read", (
-                 Field("query", "What to look for, in any words.", required=True, least=1, most=MAX_QUERY),
+                 Field("query", "What to look for, in any words; not needed with `file`.", required=True, least=1, most=MAX_QUERY,
+                       unless="file"),
                  Field("k", "At most so many memories, and events.", "integer", 10, least=1, most=50),
                  Field("level", "auto, or 0 memories, 1 chunk index, 2 source text, 3 model extraction.", default="auto",
                        choices=("auto", "0", "1", "2", "3")),
                  Field("max_tokens", "Bound of the evidence.", "integer", 1500, least=50, most=8000),
-                 Field("file", "A path that the question is about.", most=1000),
+                 Field("file", "Only what concerns this file, with age and whether it changed since.", most=1000),
                  Field("as_of", "Answer as of this date (2026-05-14).", most=100),
                  Field("scope", "here: the nearest store; up: also those above it; all: also siblings.", default="up",
                        choices=scoped.NAMES),
