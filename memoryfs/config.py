@@ -29,6 +29,8 @@ class Organize:
     idle_minutes: float = 30.0  # a session is finished when its file has not changed for this long
     memories_per_session: int = 60
     topic_max_bytes: int = 65536
+    inbox_per_session: int = 5  # statements of one session that may wait in inbox.md, the best of those that narrowly fail
+    inbox_items: int = 40  # ... of all sessions; the oldest make room
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,14 @@ class Hooks:
 
 
 @dataclass(frozen=True)
+class Schedule:
+    """When `memoryfs schedule install` lets the organizer run: how often, and between which hours of the local day."""
+
+    every_minutes: int = 60
+    active_hours: str = ""  # "8-20": from 8:00 until 20:00; "22-6" over midnight; "": at all hours
+
+
+@dataclass(frozen=True)
 class Config:
     """All settings of a store, with the defaults of DESIGN §2-§6."""
 
@@ -77,6 +87,7 @@ class Config:
     models: Models = field(default_factory=Models)
     recall: RecallSettings = field(default_factory=RecallSettings)
     hooks: Hooks = field(default_factory=Hooks)
+    schedule: Schedule = field(default_factory=Schedule)
 
 
 def _merge(default: Any, data: dict[str, Any], where: str, problems: list[Problem]) -> Any:

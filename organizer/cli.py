@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,26 +27,28 @@ if TYPE_CHECKING:
 @click.option("--no-model", is_flag=True, help="Rules only: no generator, no embedder.")
 @click.option("--budget-seconds", type=click.FloatRange(min=0), help="Stop cleanly after this time.")
 @click.option("--max-sessions", type=click.IntRange(min=0), help="At most this many sessions.")
+@click.option("--retry", is_flag=True, help="Also try the sessions again that failed and were set aside.")
 @click.option("--dry-run", is_flag=True, help="Say what would be learned; write nothing.")
 @click.pass_context
 def organize(
     ctx: click.Context, paths: tuple[str, ...], no_model: bool, budget_seconds: float | None, max_sessions: int | None,
-    dry_run: bool,
+    retry: bool, dry_run: bool,
 ) -> None:
     """Learn from finished sessions: those in PATH, or all that this machine's harnesses have finished."""
     from memoryfs.cli.context import emit_json, notice, open_store, report_problems, wants_json
     from memoryfs.harness import queue
     from organizer.report import merged_exit_code
 
+    wanted = _Wanted(no_model, budget_seconds, max_sessions, retry, dry_run)
     reports: list[RunReport] = []
     if paths:
         store = open_store(ctx, create=not dry_run)
-        reports.append(_run(ctx, store, list(map(Path, paths)), [], no_model, budget_seconds, max_sessions, dry_run))
+        reports.append(_run(ctx, store, list(map(Path, paths)), [], wanted))
     else:
         for store, sessions in _stores(ctx):
             files = [s.path for s in sessions if s.stored is None]
             stored = [s.stored for s in sessions if s.stored is not None]
-            reports.append(_run(ctx, store, files, stored, no_model, budget_seconds, max_sessions, dry_run))
+            reports.append(_run(ctx, store, files, stored, wanted))
             if not dry_run:
                 queue.remove(store.root, files)
     code = merged_exit_code(reports)
@@ -63,21 +66,30 @@ def organize(
     ctx.exit(code)
 
 
-def _run(
-    ctx: click.Context, store: MemoryStore, paths: list[Path], stored: list[Any], no_model: bool,
-    budget_seconds: float | None, max_sessions: int | None, dry_run: bool,
-) -> RunReport:
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The options of the command; None where the store's settings apply."""
+
+    no_model: bool
+    budget_seconds: float | None
+    max_sessions: int | None
+    retry: bool
+    dry_run: bool
+
+
+def _run(ctx: click.Context, store: MemoryStore, paths: list[Path], stored: list[Any], wanted: _Wanted) -> RunReport:
     from memoryfs.cli.context import notice
     from memoryfs.errors import ModelUnavailableError
+    from memoryfs.runs import SCHEDULED
     from organizer.pipeline import Budget, run
 
     usual = store.config.organize
     budget = Budget(
-        usual.budget_seconds if budget_seconds is None else budget_seconds,
-        usual.max_sessions if max_sessions is None else max_sessions,
+        usual.budget_seconds if wanted.budget_seconds is None else wanted.budget_seconds,
+        usual.max_sessions if wanted.max_sessions is None else wanted.max_sessions,
     )
     generator = embedder = None
-    if not no_model:
+    if not wanted.no_model:
         from memoryfs.models import open_generator
 
         try:
@@ -85,11 +97,14 @@ def _run(
             embedder = store.embedder()
         except ModelUnavailableError as error:
             notice(ctx, f"{error.message}; working by rules. {error.remedy}")
+    scheduled = bool(os.environ.get(SCHEDULED))
+    if scheduled:
+        os.nice(10)
     try:
         with _progress(ctx) as progress, _own_run():
             return run(
                 store.root, config=store.config, now=store.clock(), paths=paths, stored=stored, generator=generator,
-                embedder=embedder, budget=budget, dry_run=dry_run, progress=progress,
+                embedder=embedder, budget=budget, dry_run=wanted.dry_run, progress=progress, scheduled=scheduled, retry=wanted.retry,
             )
     finally:
         for model in (generator, embedder):

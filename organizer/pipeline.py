@@ -1,12 +1,13 @@
 """In: a store, transcripts, models, a budget. Out: the store organized, and a RunReport; read it as a list of stages.
 
-One run: complete what a killed run left · take in transcripts · understand hand edits · for each session with new
+One run: complete what a killed run left · take in transcripts · understand hand edits and answers in the inbox · for each session with new
 events: segment, extract, verify, gate, place, reconcile, write · synchronise the index · compile MEMORY.md. A session is
 recorded as done after its writes; one that fails costs only itself; the budget is looked at between sessions.
 """
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
 import time
@@ -14,16 +15,17 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memoryfs import ledger
+from memoryfs import ledger, runs
+from memoryfs import thread as threads
 from memoryfs.config import Config
-from memoryfs.errors import ChangedMeanwhileError, MemoryfsError, ReadOnlyError
+from memoryfs.errors import EXIT_FAILED, ChangedMeanwhileError, LockedError, MemoryfsError, ReadOnlyError
 from memoryfs.model import Problem
 from memoryfs.textfile import StoreLock, clean_litter, digest_of, write_atomic
-from organizer import apply, intake, journal, opencode
+from organizer import apply, attempts, inbox, intake, journal, opencode
 from organizer.judges import Judges, open_judges
 from organizer.report import FAILED, RunReport, SessionReport, save
 from organizer.session import organize_session
@@ -54,6 +56,8 @@ class _Run:
     progress: Progress
     report: RunReport
     begun: float
+    scheduled: bool = False
+    retry: bool = False
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -73,45 +77,76 @@ def run(
     root: Path, *, config: Config, now: datetime, paths: Sequence[Path] | None = None,
     stored: Sequence[opencode.Stored] = (), generator: Generator | None = None, embedder: Embedder | None = None,
     budget: Budget | None = None, dry_run: bool = False, progress: Progress | None = None, judges: Judges | None = None,
+    scheduled: bool = False, retry: bool = False,
 ) -> RunReport:
     """One run over the store at `root`. `paths` are transcripts or folders of them, `stored` sessions of OpenCode's store.
 
-    `judges` replaces the rules and models that usually find and weigh candidates.
+    `judges` replaces the rules and models that usually find and weigh candidates. `scheduled` says that a timetable
+    started it; `retry` tries the sessions too that failed before and wait or were set aside.
     With `dry_run` the run happens on a copy of the store that is thrown away. Raises LockedError when another run holds
     the store, ReadOnlyError when it cannot be written.
     """
     if dry_run:
         with _copy_of(root) as copy:
             report = run(copy, config=config, now=now, paths=paths, stored=stored, generator=generator, embedder=embedder,
-                         budget=budget, progress=progress, judges=judges)
+                         budget=budget, progress=progress, judges=judges, retry=retry)
             report.dry_run, report.store = True, str(root)
             return report
     report = RunReport(
         store=str(root), started=now.isoformat(timespec="seconds"), generator=generator.name if generator else "",
         embedder=embedder.fingerprint if embedder else "",
     )
-    this = _Run(root, config, now, budget or _budget(config), progress or (lambda *_: None), report, time.perf_counter())
-    with StoreLock(root, "organize"):
-        clean_litter(root)
-        _complete(this)
-        taken = _take_in(this, paths, stored)
-        _adopt(this)
-        entries = list(ledger.read(root)[0])
-        done = sessions_done(entries)
-        waiting = pending(root, done)
-        report.unchanged = len(set(done) - set(waiting))
-        if waiting:  # else there is nothing to read the topics or to open a model for
-            with this.stage("models"):
-                judges = judges or open_judges(root, generator=generator, embedder=embedder, more=lambda: this.left() > 0)
-            _sessions(this, open_library(root, config, entries, similarity=judges.similarity), waiting, judges)
-            report.tokens, report.judged = judges.tokens(), judges.judged
-            report.notices += judges.notices
-        _index(this, embedder)
-        _brief(this)
-        report.nothing_found = bool(paths) and not taken.threads
-        report.seconds = time.perf_counter() - this.begun
-        save(root, report, stamp=now.strftime("%Y%m%d-%H%M%S"))
+    this = _Run(root, config, now, budget or _budget(config), progress or (lambda *_: None), report, time.perf_counter(),
+                scheduled, retry)
+    try:
+        with StoreLock(root, "organize"):
+            _stages(this, paths, stored, generator, embedder, judges)
+            _record(this, report.exit_code, report.trouble())
+    except LockedError:
+        raise
+    except Exception as error:
+        with contextlib.suppress(MemoryfsError, OSError):
+            _record(this, EXIT_FAILED, error.message if isinstance(error, MemoryfsError) else type(error).__name__)
+        raise
     return report
+
+
+def _stages(
+    run: _Run, paths: Sequence[Path] | None, stored: Sequence[opencode.Stored], generator: Generator | None,
+    embedder: Embedder | None, judges: Judges | None,
+) -> None:
+    root, config, report = run.root, run.config, run.report
+    clean_litter(root)
+    _complete(run)
+    taken = _take_in(run, paths, stored)
+    _adopt(run)
+    entries = list(ledger.read(root)[0])
+    _answered(run, entries)
+    done = sessions_done(entries)
+    unfinished = pending(root, done)
+    report.unchanged = len(set(done) - set(unfinished))
+    waiting, report.held = attempts.hold_back(root, unfinished, now=run.now, retry=run.retry)
+    if waiting:  # else there is nothing to read the topics or to open a model for
+        with run.stage("models"):
+            judges = judges or open_judges(root, generator=generator, embedder=embedder, more=lambda: run.left() > 0)
+        _sessions(run, open_library(root, config, entries, similarity=judges.similarity), waiting, judges)
+        report.tokens, report.judged = judges.tokens(), judges.judged
+        report.notices += judges.notices
+    _index(run, embedder)
+    _brief(run)
+    report.nothing_found = bool(paths) and not taken.threads
+    report.seconds = time.perf_counter() - run.begun
+    save(root, report, stamp=run.now.strftime("%Y%m%d-%H%M%S"))
+
+
+def _record(run: _Run, exit_code: int, message: str) -> None:
+    """Keep the run's result; where that raises or ends the alarm, MEMORY.md says so at once."""
+    before = runs.alarm(run.root)
+    ended = run.now + timedelta(seconds=time.perf_counter() - run.begun)
+    runs.record(run.root, now=ended, exit_code=exit_code, message=message, failed=exit_code == EXIT_FAILED,
+                scheduled=run.scheduled)
+    if runs.alarm(run.root) != before:
+        _brief(run)
 
 
 def _budget(config: Config) -> Budget:
@@ -119,10 +154,19 @@ def _budget(config: Config) -> Budget:
 
 
 def _complete(run: _Run) -> None:
-    """Carry out what a killed run had planned and perhaps not finished."""
+    """Carry out what a killed run had planned and perhaps not finished; a session that it died of counts as failed."""
+    attempts.count_death(run.root, now=run.now)
     work = journal.pending(run.root)
     if work is not None:
-        run.report.problems += write(run.root, run.config, work, list(ledger.read(run.root)[0]))
+        try:
+            run.report.problems += write(run.root, run.config, work, list(ledger.read(run.root)[0]))
+        except ReadOnlyError:
+            raise
+        except Exception as error:  # else this journal would stop every run to come; its session is organized anew
+            journal.end(run.root)
+            said = attempts.said(error)
+            run.report.problems.append(Problem(f"thread {work.thread}", f"an interrupted run could not be completed: {said}"))
+            return
         run.report.notices.append(f"completed the session {work.thread} of an interrupted run")
 
 
@@ -142,6 +186,22 @@ def _adopt(run: _Run) -> None:
         adopted = edits.adopt(run.root, run.config, now=run.now)
     run.report.problems += adopted.problems
     run.report.adopted += [_change(c) for c in adopted.changes]
+
+
+def _answered(run: _Run, entries: list[ledger.Entry]) -> None:
+    """Carry out what a person did in inbox.md since the last run."""
+    with run.stage("inbox"):
+        found, problems = inbox.answers(run.root, entries)
+        run.report.problems += problems
+        if not found:
+            return
+        work, outcomes = inbox.settle(open_library(run.root, run.config, entries), found, now=run.now)
+        journal.begin(run.root, work)
+        run.report.problems += write(run.root, run.config, work, entries)
+    run.report.adopted += [
+        {"action": o.decision.action, "id": o.id, "topic": o.topic, "detail": f"from the inbox: {o.decision.candidate.summary}"}
+        for o in outcomes
+    ] + [{"action": e.action, "id": e.id, "topic": e.topic, "detail": e.text} for e in work.plan.entries if e.action == "withdraw"]
 
 
 def _change(change: Any) -> dict[str, Any]:
@@ -175,19 +235,21 @@ def _out_of_budget(run: _Run, done: int, judges: Judges) -> str:
 
 def _session(run: _Run, library: Library, thread: str, judges: Judges) -> SessionReport:
     """One session, worked through and written. Whatever fails in it is told in its report, and the others go on."""
+    size = threads.thread_path(run.root, thread).stat().st_size
     try:
-        result = organize_session(library, thread, judges, now=run.now)
-        journal.begin(run.root, result.work)
-        run.report.problems += write(run.root, run.config, result.work, library.entries)
+        with attempts.at_work(run.root, thread, size):
+            result = organize_session(library, thread, judges, now=run.now)
+            journal.begin(run.root, result.work)
+            run.report.problems += write(run.root, run.config, result.work, library.entries)
     except ReadOnlyError:
         raise  # the disk is full or the store read-only: no other session would fare better
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
-        said = error.message if isinstance(error, MemoryfsError) else f"{type(error).__name__}: {error}"
-        run.report.problems.append(Problem(f"thread {thread}", f"not organized: {said}",
-                                           "It is tried again at the next run; the transcript is kept."))
+        failure = attempts.failed(run.root, thread, size, attempts.said(error), now=run.now)
+        run.report.problems.append(Problem(f"thread {thread}", f"not organized: {failure.message}", attempts.remedy(failure)))
         library.reload()
-        return SessionReport(thread, status=FAILED, message=f"{said} ({Path(place.filename).name}:{place.lineno})")
+        return SessionReport(thread, status=FAILED, message=f"{failure.message} ({Path(place.filename).name}:{place.lineno})")
+    attempts.done(run.root, thread)
     library.advance(result.work)
     return result.report
 
@@ -206,7 +268,7 @@ def write(root: Path, config: Config, work: journal.Work, entries: list[ledger.E
             pass  # a person saved the page in this instant: it is theirs
     # A file that could not be written keeps its session open: it is tried again until someone has mended the file.
     line = done_entry(work, digest)
-    if not problems and sessions_done([line]).get(work.thread) != sessions_done(entries).get(work.thread):
+    if work.thread and not problems and sessions_done([line]).get(work.thread) != sessions_done(entries).get(work.thread):
         ledger.append(root, [line])
         entries.append(line)
     journal.end(root)

@@ -66,6 +66,23 @@ class SessionReport:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A session that failed `failures` times and was not tried in this run; `retry_at` "" where it was set aside."""
+
+    thread: str
+    failures: int
+    message: str
+    retry_at: str = ""
+
+    def line(self) -> str:
+        when = f"tried again after {self.retry_at}" if self.retry_at else "set aside; `memoryfs organize --retry` tries it again"
+        return f"{self.thread} failed {self.failures} times ({one_line(self.message, 120)}): {when}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"thread": self.thread, "failures": self.failures, "message": self.message, "retry_at": self.retry_at}
+
+
 @dataclass
 class RunReport:
     """One run over one store; filled by the pipeline, then read only. `tokens` are those a model evaluated."""
@@ -82,6 +99,7 @@ class RunReport:
     unchanged: int = 0
     adopted: list[Mapping[str, Any]] = field(default_factory=list)
     sessions: list[SessionReport] = field(default_factory=list)
+    held: list[Held] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     stopped: str = ""
@@ -111,6 +129,13 @@ class RunReport:
             return EXIT_REVIEW
         return EXIT_DONE
 
+    def trouble(self) -> str:
+        """What was wrong in the run, in one line; "" if nothing was."""
+        wrong = [s.message for s in self.sessions if s.status == FAILED]
+        wrong += [f"{p.path}: {p.message}" for p in self.problems if p.severity == "error"]
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        return f"{one_line(wrong[0], 200)}{more}" if wrong else ""
+
     def counts(self) -> dict[str, int]:
         return dict(sorted(Counter(i.action for i in self.items()).items()))
 
@@ -132,6 +157,7 @@ class RunReport:
             "briefing": {"bytes": self.briefing_bytes, "changed": self.briefing_changed},
             "stages": {k: round(v, 3) for k, v in self.stages.items()},
             "adopted": [dict(a) for a in self.adopted], "sessions": [s.to_dict() for s in self.sessions],
+            "held": [h.to_dict() for h in self.held],
             "notices": list(self.notices), "problems": [p.to_dict() for p in self.problems],
         }
 
@@ -162,6 +188,9 @@ class RunReport:
             lines.append(f"MEMORY.md: {self.briefing_bytes:,} bytes" + ("" if self.briefing_changed else ", unchanged"))
         if self.stopped:
             lines.append(f"stopped: {self.stopped}")
+        lines += [held.line() for held in self.held[:10]]
+        if len(self.held) > 10:
+            lines.append(f"… and {len(self.held) - 10} more that failed before")
         lines += self.notices
         return lines
 

@@ -1,0 +1,1 @@
+"""In: a store, how often and at which hours. Out: its unattended runs: a cron line, a systemd user timer or a launchd agent."""
