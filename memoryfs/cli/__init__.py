@@ -6,6 +6,7 @@ Other packages add commands through the entry-point group `memoryfs.commands`.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import Any
@@ -85,12 +86,21 @@ def cli(ctx: click.Context) -> None:
 add_global_options(cli)
 
 
+def _unwritten(error: OSError) -> int:
+    """The exit code when stdout takes no more: 0 if its reader has what it wanted (`| head`), 1 and a line if not."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python complains at shutdown
+    if error.errno == errno.EPIPE:
+        return 0
+    click.echo(f"memoryfs: {error.filename or 'the output'}: {error.strerror or error}", err=True)
+    return 1
+
+
 def main(argv: list[str] | None = None) -> None:
     """The console script; always ends in SystemExit."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    settings = Settings()
+    settings, stdout = Settings(), sys.stdout
     try:
         code = cli.main(args=argv, prog_name="memoryfs", obj=settings, standalone_mode=False)
         if sys.stdout is not None:  # started with it closed
@@ -108,8 +118,9 @@ def main(argv: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         click.echo("memoryfs: interrupted; files are whole", err=True)
         code = 130
-    except BrokenPipeError:
-        # The reader has what it wanted (`| head`). Point stdout elsewhere, or Python complains at shutdown.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        code = 0
+    except SystemExit as error:
+        # When the reader of a pipe is gone, click puts a wrapper around stdout and ends with 1.
+        code = error.code if sys.stdout is stdout else _unwritten(BrokenPipeError(errno.EPIPE, "Broken pipe"))
+    except OSError as error:
+        code = _unwritten(error)
     raise SystemExit(code if isinstance(code, int) else 0)

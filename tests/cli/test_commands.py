@@ -202,3 +202,33 @@ def test_a_broken_setting_is_named_and_defaults_apply(run, store):
     (store / "memoryfs.toml").write_text("[briefing]\nmax_byte = 3\n", encoding="utf-8")
     answer = run("--store", store, "list", "--threads")
     assert answer.code == 0 and "briefing.max_byte" in answer.err
+
+
+@pytest.mark.parametrize("command", [["recall", "gateway port"], ["index", "--rebuild"], ["brief"]])
+def test_cli_01_a_reader_that_is_gone_is_no_failure(store, command):
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([*SCRIPT, "--store", str(store), *command], stdout=write, stderr=subprocess.PIPE, text=True)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_cli_04_output_that_cannot_be_written_is_one_line_and_code_1(store):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*SCRIPT, "--store", str(store), "brief"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1 and done.stderr == "memoryfs: the output: No space left on device\n"
+
+
+def test_remember_finds_a_topic_and_never_a_sessions_page(run, store):
+    page = store / "episodes" / "2026" / "2026-03-01-gateway.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("# Gateway\n\n## Asked\n- Which port does the gateway listen on at night?\n")
+    made = run("--store", store, "remember", "Which port does the gateway listen on at night: 7443", "--json").json
+    assert made["topic"] == "notes/general.md"
+
+
+def test_remember_refuses_a_source_that_is_not_there(run, store):
+    thread = next(store.glob("threads/*/*/*.jsonl")).stem
+    assert run("--store", store, "remember", "The port is 7443", "--source", f"{thread}:9000-9001").code == 5
+    assert run("--store", store, "remember", "The port is 7443", "--source", f"{thread}:0-1").code == 0
