@@ -16,7 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from memoryfs.config import load
 from memoryfs.errors import ReadOnlyError, UsageError
+from memoryfs.files import BRIEFING, OWN_FOLDERS, topic_paths
 from memoryfs.importers.base import Turn
 from memoryfs.importers.formats import BY_NAME, FORMATS, SUFFIXES, Format, Head, read_head
 from memoryfs.model import Problem
@@ -188,6 +190,26 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
+class _OwnFiles:
+    """The files that are the store: topics, briefing, ledger, threads, archive. The store is walked only when asked
+    about a file below it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(os.path.realpath(root))
+        self._topics: frozenset[str] | None = None
+
+    def __contains__(self, path: Path) -> bool:
+        real = Path(os.path.realpath(path))
+        if not real.is_relative_to(self.root):
+            return False
+        relative = real.relative_to(self.root)
+        if relative.parts[:1] and relative.parts[0] in {*OWN_FOLDERS, STATE, BRIEFING, "ledger.jsonl"}:
+            return True
+        if self._topics is None:
+            self._topics = frozenset(topic_paths(self.root, load(self.root)[0]))
+        return relative.as_posix() in self._topics
+
+
 def import_paths(
     root: str | os.PathLike[str],
     paths: Iterable[str | os.PathLike[str]],
@@ -209,7 +231,12 @@ def import_paths(
     root = Path(root)
     problems: list[Problem] = []
     work: list[tuple[int, int, Path, Format]] = []
+    own = _OwnFiles(root)
     for number, path in enumerate(find_transcripts(paths)):
+        if path in own:  # what was learned once is not learned again
+            problems.append(Problem(shown(path), "a file of the store itself; it is not imported",
+                                    "Name transcripts.", severity="warning"))
+            continue
         chosen = _recognised(path, format, problems)
         if chosen:
             work.append((chosen.rank, number, path, chosen))

@@ -321,3 +321,16 @@ def test_memory_stays_flat_on_a_long_transcript(tmp_path: Path, lines: int) -> N
     assert total == lines
     assert grown < 25, f"{grown} MB more for {lines} lines of 5 kB"
     assert check_thread(tmp_path / "store", list_threads(tmp_path / "store")[0]) == []
+
+
+def test_the_stores_own_files_are_not_transcripts(tmp_path):
+    store = tmp_path / "store"
+    (store / "projects").mkdir(parents=True)
+    (store / "projects" / "app.md").write_text("# App\n\n## Facts\n- The port is 8080. ^m-000001\n")
+    (store / "MEMORY.md").write_text("# Memory\n- The port is 8080.\n")
+    (store / "talk.jsonl").write_text('{"role": "user", "content": "hello there"}\n')
+    first = import_paths(store, [store])
+    assert [o.source for o in first.outcomes] == ["talk.jsonl"]
+    assert {Path(p.path).name for p in first.problems} == {"MEMORY.md", "app.md"}
+    again = import_paths(store, [store / "threads", store / "projects" / "app.md"])
+    assert not again.outcomes and all("store itself" in p.message for p in again.problems)
