@@ -39,6 +39,9 @@ class Candidate:
     large: float = 0.0
     thread: float = 0.0
     near: float = 0.0  # the better of the two neighbours' `unit`
+    peak: float = 0.0  # of its thread's units: the best,
+    peaks: float = 0.0  # the three best together,
+    said: float = 0.0  # and the best that the user said
     dense: float = 0.0
     dense_near: float = 0.0
     dense_thread: float = 0.0
@@ -91,6 +94,7 @@ def candidates(
             out.setdefault(doc + near)
     out.update(dict.fromkeys((*similar, *extra)))
     threads = _threads(index, postings, weights, thread_count, total_terms, {doc >> SHIFT for doc in out})
+    peaks = _peaks(index, scores)
     for doc in list(out):
         thread = index.thread(doc >> SHIFT)
         if thread is None or (doc & MASK) >= len(thread.terms) or (until is not None and not _before(index, doc, until)):
@@ -98,10 +102,12 @@ def candidates(
             continue
         flags = thread.flags[doc & MASK]
         small, large = _windows(doc, thread.terms, postings, weights)
+        peak, three, said = peaks.get(doc >> SHIFT, (0.0, 0.0, 0.0))
         out[doc] = Candidate(
             doc, unit=scores.get(doc, 0.0), small=small, large=large, thread=threads.get(doc >> SHIFT, 0.0),
             length=math.log1p(thread.terms[doc & MASK]), message=bool(flags & MESSAGE), question=bool(flags & QUESTION),
             timed=bool(flags & TIMED), counted=bool(flags & COUNTED), role=flags & ROLE_MASK,
+            peak=peak, peaks=three, said=said,
         )  # fmt: skip
     _relative(out)
     for doc, item in out.items():
@@ -145,8 +151,25 @@ def _units(
     return out
 
 
+def _peaks(index: Index, scores: Mapping[int, float]) -> dict[int, tuple[float, float, float]]:
+    """Of each thread: the best unit's score, that of its three best together, and of the best that the user said."""
+    by_thread: dict[int, list[float]] = {}
+    said: dict[int, float] = {}
+    for doc, score in scores.items():
+        number = doc >> SHIFT
+        by_thread.setdefault(number, []).append(score)
+        if score > said.get(number, 0.0):
+            flags = index.thread(number).flags[doc & MASK]
+            if flags & MESSAGE and not flags & ROLE_MASK:
+                said[number] = score
+    return {
+        number: (best[0], sum(best), said.get(number, 0.0))
+        for number, values in by_thread.items() if (best := heapq.nlargest(3, values))
+    }
+
+
 def _relative(items: Mapping[int, Candidate]) -> None:
-    for view in ("unit", "small", "large", "thread"):
+    for view in ("unit", "small", "large", "thread", "peak", "peaks", "said"):
         top = max((getattr(item, view) for item in items.values()), default=0.0)
         if top > 0:
             for item in items.values():

@@ -27,11 +27,12 @@ FLOOR_TOKENS = 40
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """An event to quote from: `spans` are its best units, best first."""
+    """An event to quote from: `spans` are its best units, best first; `values` places that hold what is asked for."""
 
     event: Event
     spans: tuple[tuple[int, int], ...]
     score: float
+    values: tuple[tuple[int, int], ...] = ()
 
 
 def shares(count: int, max_tokens: int) -> list[int]:
@@ -87,7 +88,7 @@ def best_spans(item: Wanted, weights: Mapping[str, float], room: int, *, exact: 
         for start, end in region:
             if any(a < end and start < b for a, b in spans):
                 continue
-            cut = _best_window(text, start, end, weights, room, exact)
+            cut = _best_window(text, start, end, weights, room, exact, item.values)
             if cut:
                 spans.append(cut)
                 room -= estimate_tokens(text[cut[0] : cut[1]])
@@ -137,7 +138,8 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _best_window(
-    text: str, start: int, end: int, weights: Mapping[str, float], room: int, exact: bool
+    text: str, start: int, end: int, weights: Mapping[str, float], room: int, exact: bool,
+    values: Sequence[tuple[int, int]] = (),
 ) -> tuple[int, int] | None:
     start, end = _trim(text, start, end)
     if start >= end or room <= 0:
@@ -151,6 +153,9 @@ def _best_window(
     if exact and weights:
         unit = VALUE_BONUS * max(weights.values())
         bonus = [unit if _VALUE.search(text, a, b) else 0.0 for a, b in pieces]
+    if values:  # what is asked for is worth the best word
+        most = max(weights.values(), default=1.0)
+        bonus = [most if any(a < y and x < b for x, y in values) else 0.0 for a, b in pieces]
     best, window = -1.0, (0, 0)
     high = 0
     counts: dict[str, int] = {}

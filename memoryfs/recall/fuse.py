@@ -17,6 +17,7 @@ DENSE = {"dense": 0.8, "dense_near": 0.5, "dense_thread": 0.4}
 QUESTION = -0.3  # a question is seldom its own answer
 TIMED, COUNTED = 0.4, 0.2  # for "when" and "how many"
 NOW = 0.3  # the latest, for a question about the present state
+VALUE = 1.2  # for a place that holds a value of the kind asked for (a port, a regex …)
 TOOL = 0.85  # tool output, beside what was said
 
 ACROSS = 0.6

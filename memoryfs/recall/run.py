@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from memoryfs.errors import ModelUnavailableError, UsageError
 from memoryfs.index.core import MISMATCH
 from memoryfs.model import Event, Evidence, Recall
-from memoryfs.recall import abstain, decide, extract, fuse, history, hops, time
+from memoryfs.recall import abstain, decide, extract, fuse, history, hops, kinds, time
 from memoryfs.recall.events import Candidate
 from memoryfs.recall.query import Query, analyse
 from memoryfs.recall.retrieve import Found, retrieve
@@ -123,7 +123,7 @@ def _evidence(
 ) -> list[Evidence]:
     """Spans of the k best events: a few words of each at level 1, what answers at level 2."""
     chosen = _events(index, query, found, k)
-    wanted = [extract.Wanted(c.event, c.spans(index), c.items[0].score) for c in chosen]
+    wanted = [extract.Wanted(c.event, c.spans(index), c.items[0].score, c.values) for c in chosen]
     room = min(max_tokens, INDEX_TOKENS * len(wanted)) if level == 1 else max_tokens
     out: list[Evidence] = []
     for item, spans in zip(chosen, extract.extract(wanted, found.weights, room, exact=exact), strict=True):
@@ -153,12 +153,16 @@ def _texts(index: Index, found: Found) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """An event with those of its units that are candidates, best first, and what replaced what it states."""
+    """An event with those of its units that are candidates, best first, and what replaced what it states.
+
+    `values`: where it holds values of the kind that is asked for.
+    """
 
     event: Event
     items: tuple[Candidate, ...]
     score: float
     replaced: str
+    values: tuple[tuple[int, int], ...] = ()
 
     def spans(self, index: Index) -> tuple[tuple[int, int], ...]:
         thread = index.thread(self.items[0].number)
@@ -172,6 +176,7 @@ def _events(index: Index, query: Query, found: Found, k: int) -> list[_Chosen]:
         thread = index.thread(item.number)
         units.setdefault((item.number, thread.event[item.nth]), []).append(item)
     past = history.History(index)
+    wanted = kinds.asked(query.text)
     listed: list[_Chosen] = []
     seen: set[str] = set()
     threads: set[int] = set()
@@ -185,7 +190,19 @@ def _events(index: Index, query: Query, found: Found, k: int) -> list[_Chosen]:
         threads.add(number)
         replaced = past.replaced_by(event) if past else ""
         score = items[0].score * (history.DEMOTION if replaced else 1.0)
-        listed.append(_Chosen(event, tuple(items), score, replaced))
+        values = _values(index, event, items, wanted) if wanted else ()
+        listed.append(_Chosen(event, tuple(items), score, replaced, values))
+    holding = sum(bool(c.values) for c in listed)
+    if holding:  # what most places hold tells nothing
+        bonus = fuse.VALUE * (1 - holding / len(listed))
+        listed = [replace(c, score=c.score + bonus) if c.values else c for c in listed]
     listed.sort(key=lambda c: (-c.score, c.items[0].doc))
     scored = [(c.score, c.items[0].number) for c in listed]
     return [listed[place] for place in fuse.spread(scored, k, across=query.asks_across)]
+
+
+def _values(index: Index, event: Event, items: Sequence[Candidate], wanted: frozenset[str]) -> tuple[tuple[int, int], ...]:
+    """Where the event's best units hold values of the kinds asked for."""
+    thread = index.thread(items[0].number)
+    spans = [(thread.start[item.nth], thread.end[item.nth]) for item in items[:2]]
+    return tuple(value for start, end in spans for value in kinds.values(event.text, wanted, start, end))
