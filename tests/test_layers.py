@@ -23,7 +23,7 @@ LAYERS = [
     ["memoryfs.exporters", "memoryfs.notes"],
     ["memoryfs.reading", "memoryfs.filewise", "memoryfs.store", "memoryfs.scoped"],
     ["memoryfs.evaluate", "memoryfs.audit", "memoryfs.doctor"],
-    ["memoryfs.cli", "memoryfs.mcp_server", "memoryfs.harness", "memoryfs.__main__"],
+    ["memoryfs.cli", "memoryfs.mcp_server", "memoryfs.harness", "memoryfs.web", "memoryfs.__main__"],
     ["organizer"],
 ]
 

@@ -30,14 +30,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("memoryfs.cli.list_", "List topics and memories."),
     "dedupe": ("memoryfs.cli.list_", "Say whether a statement is already remembered."),
     "review": ("memoryfs.cli.review", "Settle contradictions that wait for a person."),
-    "index": ("memoryfs.cli.index", "Synchronise, rebuild or watch the search index."),
     "audit": ("memoryfs.cli.audit", "Show what is believed about something, on what grounds, and why it was not recalled."),
+    "index": ("memoryfs.cli.index", "Synchronise, rebuild or watch the search index."),
     "doctor": ("memoryfs.cli.doctor", "Check the store and say how to mend what is wrong."),
     "export": ("memoryfs.cli.export", "Write the store's memories in another tool's layout."),
     "eval": ("memoryfs.cli.eval_", "Measure recall on golden questions."),
     "hook": ("memoryfs.cli.hook", "Answer an event of an agent harness (used by its hooks)."),
     "setup": ("memoryfs.cli.setup", "Connect a harness (claude-code, codex, cursor, …) to the store; --remove undoes it."),
     "mcp": ("memoryfs.cli.mcp", "Serve the store to an agent over stdio (MCP)."),
+    "web": ("memoryfs.cli.web", "See and correct the memory in a browser, on this machine only."),
     "models": ("memoryfs.cli.models", "List, fetch or check the local models."),
 }
 ENTRY_POINTS = "memoryfs.commands"
