@@ -9,6 +9,7 @@ import os
 from datetime import datetime
 from pathlib import Path
 
+from memoryfs import runs
 from memoryfs.briefing import stamp as stamps
 from memoryfs.config import Config
 from memoryfs.errors import ReadOnlyError
@@ -21,7 +22,7 @@ def read_fresh(root: Path, config: Config, *, now: datetime | None = None) -> st
     Raises ReadOnlyError only for a MEMORY.md that is a link to nowhere or cannot be read.
     """
     stamp = stamps.read(root)
-    if stamp and stamps.holds(stamp, scan(root, config), config):
+    if stamp and stamps.holds(stamp, scan(root, config), config, runs.alarm(root)):
         try:
             unchanged = (root / BRIEFING).read_bytes() == stamp["text"].encode("utf-8")
         except OSError:

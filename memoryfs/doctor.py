@@ -201,9 +201,42 @@ def index(context: Context) -> Found:
         yield Problem(".memoryfs/index.db", error.message, error.remedy)
 
 
+def sessions(context: Context) -> Found:
+    """Every session can be organized; none was set aside."""
+    from memoryfs import __version__, runs
+
+    for failure in runs.failures(context.store.root, __version__).values():
+        if failure.set_aside:
+            yield Problem(f"thread {failure.thread}", f"set aside after {failure.count} failures: {failure.message}",
+                          "`memoryfs organize --retry` tries it again; its transcript is kept.", severity="warning")
+
+
+def last_run(context: Context) -> Found:
+    """The last run of the organizer did not fail."""
+    from memoryfs import runs
+    from memoryfs.errors import EXIT_FAILED
+
+    run = runs.last(context.store.root)
+    if run is not None and run.exit_code == EXIT_FAILED:
+        many = f"; {run.failures} in a row since {run.failing_since}" if run.failures > 1 else ""
+        yield Problem(".memoryfs", f"the run of {run.time} failed: {run.message or 'no reason given'}{many}",
+                      "Mend that and run `memoryfs organize`.", severity="error" if run.failures >= runs.ALARM else "warning")
+
+
+def schedule(context: Context) -> Found:
+    """Where runs are scheduled, they happen."""
+    from memoryfs import runs
+
+    missed, since = runs.overdue(context.store.root, context.store.clock())
+    if missed:
+        yield Problem(".memoryfs", f"{missed} scheduled runs have not happened since {since}",
+                      "See `memoryfs schedule status`; if the machine was off, the next run makes up for it.",
+                      severity="warning")
+
+
 CHECKS: tuple[Callable[[Context], Found], ...] = (
     settings, folder, lock, topic_files, duplicate_ids, pointers, sources, size, hints, briefing, ledger_file,
-    thread_files, index,
+    thread_files, index, sessions, last_run, schedule,
 )
 
 

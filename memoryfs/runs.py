@@ -13,12 +13,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from memoryfs.textfile.lock import STATE
-
+STATE = ".memoryfs"
 TIMETABLE, LAST, FAILURES, WORKING = "schedule.json", "last-run.json", "failures.json", "working.json"
 SCHEDULED = "MEMORYFS_SCHEDULED"  # set in the environment of a run that a timetable started
 OVERDUE = 3  # due times that may pass without a run: a machine that slept through one or two is no fault
 ALARM = 3  # failed runs in a row from which MEMORY.md says so
+ALARM_START = "> memoryfs: new sessions are not being learned"
 ATTEMPTS = 5  # at one session, after which it is set aside
 WAITS = (0, 60, 240, 960)  # minutes after the first, second … failure; the first is tried again by the next run
 _COUNTED = 200  # due times that are counted at most
@@ -134,7 +134,7 @@ def alarm(root: Path) -> str:
     run = last(root)
     if run is None or run.failures < ALARM:
         return ""
-    return f"New sessions are not being learned: every run since {run.failing_since[:10]} has failed. `memoryfs doctor` says why."
+    return f"{ALARM_START}: every run since {run.failing_since[:10]} has failed; `memoryfs doctor` says why"
 
 
 def overdue(root: Path, now: datetime) -> tuple[int, str]:

@@ -74,12 +74,13 @@ class _Room:
         return True
 
 
-def _trailer(topics: int, episodes: int, *, full: bool, checksum: str = "") -> str:
+def _trailer(topics: int, episodes: int, *, full: bool, checksum: str = "", waiting: int = 0) -> str:
     more = [f"{count} more {name}{'s' if count != 1 else ''}" for count, name in ((topics, "topic"), (episodes, "episode")) if count]
     left = f"{', '.join(more)}: memoryfs list" if more else ""
     if not full:
         return f"<!-- {left or '0 more topics'} -->"
-    return f"<!-- {' · '.join(part for part in (_RULE, left, checksum and f'#{checksum}') if part)} -->"
+    more = f"{waiting} wait in inbox.md" if waiting else ""
+    return f"<!-- {' · '.join(part for part in (_RULE, left, more, checksum and f'#{checksum}') if part)} -->"
 
 
 def _clean(text: str) -> str:
@@ -88,18 +89,20 @@ def _clean(text: str) -> str:
 
 
 def compile_briefing(
-    topics: Iterable[Topic | Gist], old_text: str, config: Briefing, *, today: date, last_text: str | None = None
+    topics: Iterable[Topic | Gist], old_text: str, config: Briefing, *, today: date, last_text: str | None = None,
+    waiting: int = 0, alarm: str = "",
 ) -> Compiled:
     """MEMORY.md for `topics`. Pure: same arguments, same bytes; its own output as `old_text` gives it back.
 
     `old_text` is the file as it stands: the person's words in it are kept (module `notes`); `last_text` is what was
-    last written, None where not known.
+    last written, None where not known; `waiting` is how many statements stand in the inbox;
+    `alarm` is a line that says that runs keep failing, "" if they do not.
     """
     found = candidates((topic if isinstance(topic, Gist) else gist_of(topic) for topic in topics), today)
     words = _clean(notes.persons_text(old_text, last_text))
     has_more = NOTES in found.topics
     for full in (True, False):
-        compiled = _compile(found, words, has_more, config, full=full)
+        compiled = _compile(found, words, has_more, config, full=full, waiting=waiting, alarm=alarm)
         if compiled:
             return compiled
     bare = f"{notes.TITLE}\n"
@@ -110,10 +113,12 @@ def compile_briefing(
     )
 
 
-def _compile(found: Candidates, words: str, has_more: bool, config: Briefing, *, full: bool) -> Compiled | None:
+def _compile(
+    found: Candidates, words: str, has_more: bool, config: Briefing, *, full: bool, waiting: int, alarm: str
+) -> Compiled | None:
     """None if the fixed lines alone would take more than half of a cap."""
-    head = _HEAD if full else _SHORT_HEAD
-    worst = _trailer(len(found.topics), len(found.episodes), full=full, checksum="0" * 8)
+    head = (*_HEAD, *([alarm] if alarm else [])) if full else _SHORT_HEAD
+    worst = _trailer(len(found.topics), len(found.episodes), full=full, checksum="0" * 8, waiting=waiting)
     fixed = (*head, notes.HEADING, worst)
     pointer = (notes.POINTER,) if has_more else ()
     room = _Room(config.max_bytes, config.max_lines)
@@ -133,7 +138,7 @@ def _compile(found: Candidates, words: str, has_more: bool, config: Briefing, *,
     if not any(found.lines.values()) and not words.strip() and room.take(notes.EMPTY_HINT):
         lines.append(notes.EMPTY_HINT)
     lines.append(notes.HEADING)
-    trailer = _trailer(left, len(unlinked) - left, full=full, checksum=notes.checksum(lines))
+    trailer = _trailer(left, len(unlinked) - left, full=full, checksum=notes.checksum(lines), waiting=waiting)
     body = words if words.endswith("\n") or not words else words + "\n"
     more = "".join(f"{line}\n" for line in pointer)
     if notes.leaves_open(words):  # what came after the Notes would be swallowed

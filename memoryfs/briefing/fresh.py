@@ -13,6 +13,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+from memoryfs import inbox, runs
 from memoryfs.briefing import stamp as stamps
 from memoryfs.briefing.compile import Compiled, compile_briefing
 from memoryfs.briefing.gist import read_gists
@@ -55,7 +56,7 @@ def write_fresh(root: Path, config: Config, *, now: datetime) -> tuple[str, bool
             if attempt == _ATTEMPTS - 1 or isinstance(error, ReadOnlyError):
                 raise
             continue
-        stamps.write(root, config, found, compiled.text, started_ns=started)
+        stamps.write(root, config, found, compiled.text, alarm=runs.alarm(root), started_ns=started)
         if compiled.notes_moved is None:
             break
     return compiled.text, changed
@@ -97,7 +98,8 @@ def _compile(root: Path, config: Config, today: date, data: bytes) -> tuple[Comp
     topics, found = read_gists(root, config)
     stamp = stamps.read(root)
     compiled = compile_briefing(
-        topics, decode(data), config.briefing, today=today, last_text=stamp["text"] if stamp else None
+        topics, decode(data), config.briefing, today=today, last_text=stamp["text"] if stamp else None,
+        waiting=inbox.count(root), alarm=runs.alarm(root),
     )
     return compiled, found
 

@@ -11,6 +11,7 @@ import hashlib
 import re
 
 from memoryfs.briefing.phrase import target_of
+from memoryfs.runs import ALARM_START
 
 TITLE = "# Memory"
 MARKER = "<!-- memoryfs:"
@@ -37,7 +38,7 @@ def _bare(line: str) -> str:
 
 def _is_chrome(line: str) -> bool:
     return bool(
-        line in (TITLE, HEADING, POINTER, EMPTY_HINT) or (line.startswith(MARKER) and line.endswith("-->"))
+        line in (TITLE, HEADING, POINTER, EMPTY_HINT) or line.startswith(ALARM_START) or (line.startswith(MARKER) and line.endswith("-->"))
         or _SECTION.match(line) or _TRAILER.match(line) or _GIT.match(line)
     )
 

@@ -30,18 +30,18 @@ def read(root: Path) -> dict[str, Any] | None:
     return stamp if valid else None
 
 
-def fingerprint(found: Scan, config: Config) -> str:
-    """Of path, size, times and inode of every topic file, and of the caps."""
+def fingerprint(found: Scan, config: Config, alarm: str = "") -> str:
+    """Of path, size, times and inode of every topic file, of the caps and of the alarm."""
     rows = [(f.path, *f.stat) for f in found.files]
-    return hashlib.sha256(repr((VERSION, config.briefing, rows)).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(repr((VERSION, config.briefing, alarm, rows)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def holds(stamp: dict[str, Any], found: Scan, config: Config) -> bool:
-    """Whether no topic file changed since the stamp was written."""
-    return not stamp.get("racy") and stamp.get("fingerprint") == fingerprint(found, config)
+def holds(stamp: dict[str, Any], found: Scan, config: Config, alarm: str = "") -> bool:
+    """Whether no topic file changed since the stamp was written, nor the alarm."""
+    return not stamp.get("racy") and stamp.get("fingerprint") == fingerprint(found, config, alarm)
 
 
-def write(root: Path, config: Config, found: Scan, text: str, *, started_ns: int) -> None:
+def write(root: Path, config: Config, found: Scan, text: str, *, alarm: str = "", started_ns: int) -> None:
     """Writes the stamp for `text`; `started_ns` is the time just before `found` was walked.
 
     A file changed within the clock's grain of that moment could change again unseen: the stamp then says so and does
@@ -50,6 +50,6 @@ def write(root: Path, config: Config, found: Scan, text: str, *, started_ns: int
     from memoryfs.textfile import write_atomic
 
     racy = any(file.changed_about(started_ns) for file in found.files)
-    stamp = {"version": VERSION, "fingerprint": fingerprint(found, config), "racy": racy, "text": text}
+    stamp = {"version": VERSION, "fingerprint": fingerprint(found, config, alarm), "racy": racy, "text": text}
     with contextlib.suppress(ReadOnlyError):
         write_atomic(root / FILE, json.dumps(stamp, ensure_ascii=False).encode("utf-8"))
