@@ -23,8 +23,10 @@ FILE = "ledger.jsonl"
 ACTORS = ("person", "organizer", "agent")
 ACTIONS = (
     "add", "adopt", "edit", "reinforce", "supersede", "withdraw", "move", "conflict", "resolve", "restore",
+    "useful", "wrong",  # a judgement of one memory (`judgements`); it changes nothing of its state
     "organize", "import",  # about a session (its thread, how far) and a note (whence), not about a memory: no id
 )
+JUDGEMENTS = ("useful", "wrong")  # a person's or an agent's, of one memory; with `undone` its last one is taken back
 _FIELDS = ("time", "actor", "action", "id", "topic", "text", "kind", "source", "why")
 
 
@@ -34,7 +36,7 @@ class Entry:
 
     Known keys of `extra`: `stated_by` (add, adopt), `status`, `done`, `by` (supersede: the new id), `from` (move: the
     old topic), `memories` (conflict, resolve: the ids; the entry's own id is the review's, `r-…`), `choice`
-    (resolve), `meta` (adopt, edit of a whole topic: its front matter; id is then empty). Unknown keys are kept.
+    and `undo` (resolve: what was picked; the lines changed, `memoryfs.edits.takeback`), `meta` (adopt, edit of a whole topic: its front matter; id is then empty). Unknown keys are kept.
     """
 
     time: str
@@ -211,7 +213,7 @@ def state(entries: Iterable[Entry]) -> dict[str, Known]:
     """The last known state of every memory id, withdrawn ones included."""
     folded: dict[str, dict[str, Any]] = {}
     for entry in entries:
-        if not entry.id:
+        if not entry.id or entry.action in JUDGEMENTS:
             continue
         if entry.action in ("conflict", "resolve"):
             status = ("active", "conflicted") if entry.action == "conflict" else ("conflicted", "active")
@@ -240,6 +242,20 @@ def reviews(entries: Iterable[Entry]) -> dict[str, KnownReview]:
             old = out[entry.id]
             out[entry.id] = KnownReview(old.id, old.topic, old.text, old.memories, False)
     return out
+
+
+def judgements(entries: Iterable[Entry]) -> dict[str, tuple[str, ...]]:
+    """By memory, the judgements that stand, oldest first: `useful` or `wrong`."""
+    out: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry.action not in JUDGEMENTS or not entry.id:
+            continue
+        given = out.setdefault(entry.id, [])
+        if not entry.extra.get("undone"):
+            given.append(entry.action)
+        elif entry.action in given:
+            del given[len(given) - 1 - given[::-1].index(entry.action)]
+    return {id: tuple(given) for id, given in out.items() if given}
 
 
 def topic_meta(entries: Iterable[Entry]) -> dict[str, dict[str, Any]]:
@@ -287,6 +303,9 @@ def purge(root: Path, memory_id: str) -> int:
             continue
         data = entry.to_dict()
         named = memory_id in (data.get("memories") or ())
+        if undo := data.pop("undo", None) if named else None:  # the lines of a choice about it hold its words
+            lines[number] = json.dumps(data).encode()
+            changed += bool(undo)
         meta = data.get("meta")
         if isinstance(meta, dict) and _repeats(meta.get("summary"), said):
             data["meta"] = {**meta, "summary": ""}

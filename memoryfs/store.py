@@ -141,11 +141,32 @@ class MemoryStore:
         self.refresh()
         return change
 
-    def resolve(self, review_id: str, choice: str, *, actor: str = "person") -> Change:
-        """Settle the open contradiction `r-…`: accept, reject or keep-both. Raises UsageError, NotFoundError."""
+    def resolve(self, review_id: str, choice: str, *, text: str = "", actor: str = "person") -> Change:
+        """Settle the open contradiction `r-…`: accept, reject, keep-both, or edit with the words `text`.
+
+        Raises UsageError, NotFoundError.
+        """
+        from memoryfs import edits
+        from memoryfs.redact import redact
+
+        change = edits.resolve(self.root, self.config, review_id, choice, actor=actor, now=self.clock(), text=redact(text).text)
+        self.refresh()
+        return change
+
+    def judge(self, ref: str, verdict: str, *, actor: str = "person") -> Change:
+        """Record that the memory `^m-…` was useful or wrong. Raises UsageError, NotFoundError."""
+        from memoryfs import edits
+        from memoryfs.reading import memory_ref
+
+        return edits.judge(self.root, self.config, memory_ref(ref), verdict, actor=actor, now=self.clock())
+
+    def undo(self, ref: str, *, actor: str = "person") -> Change:
+        """Take back the last choice about the review `^r-…`, or the last judgement of the memory `^m-…`. Raises NotFoundError."""
         from memoryfs import edits
 
-        change = edits.resolve(self.root, self.config, review_id, choice, actor=actor, now=self.clock())
+        id = ref.strip().lstrip("^")
+        verb = edits.unjudge if id.startswith("m-") else edits.undo
+        change = verb(self.root, self.config, id, actor=actor, now=self.clock())
         self.refresh()
         return change
 

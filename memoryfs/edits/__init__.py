@@ -6,11 +6,12 @@ from memoryfs.edits.adopt import adopt
 from memoryfs.edits.load import load_topics, read_topics
 from memoryfs.edits.plan import AdoptReport, Change
 from memoryfs.edits.tombstones import Tombstones, is_tombstoned
+from memoryfs.edits.takeback import judge, undo, unjudge
 from memoryfs.edits.verbs import forget, move, remember, resolve, topic_path
 from memoryfs.edits.write import edit_topic, read_topic
 from memoryfs.files import topic_paths
 
 __all__ = [
-    "AdoptReport", "Change", "Tombstones", "adopt", "edit_topic", "forget", "is_tombstoned", "load_topics", "move",
-    "read_topic", "read_topics", "remember", "resolve", "topic_path", "topic_paths",
+    "AdoptReport", "Change", "Tombstones", "adopt", "edit_topic", "forget", "is_tombstoned", "judge", "load_topics", "move",
+    "read_topic", "read_topics", "remember", "resolve", "topic_path", "topic_paths",  "undo", "unjudge",
 ]

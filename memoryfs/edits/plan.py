@@ -26,9 +26,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One edit of one file. `kind` is adopt, person, strike, supersede, withdraw, unreview or unsay.
+    """One edit of one file. `kind` is adopt, person, reword, strike, supersede, withdraw, unreview or unsay.
 
-    `id` is the memory's or the review's; `text` the bullet's text for adopt, the summary that must go for unsay; `by`
+    `id` is the memory's or the review's; `text` the bullet's text for adopt and reword, the summary that must go for unsay; `by`
     the pointer for supersede.
     """
 

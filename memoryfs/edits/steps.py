@@ -47,6 +47,8 @@ def _take(topic: Topic, step: Step, day: str) -> Topic:
     if step.kind == "person":
         said = any(label.startswith("person:") for label in memory.metadata.get("labels", ()))
         return topic if said else topic_edit.add_statement(topic, step.id, by="person", date=day)
+    if step.kind == "reword":
+        return topic if fold(memory.summary) == step.text else topic_edit.replace_summary(topic, step.id, step.text)
     if step.kind == "withdraw":
         return topic_edit.withdraw(topic, step.id)
     if step.kind == "strike":

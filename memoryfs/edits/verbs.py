@@ -19,11 +19,13 @@ from memoryfs.edits.load import load_topics
 from memoryfs.edits.plan import Change, Step
 from memoryfs.edits.steps import take_steps
 from memoryfs.edits.tombstones import Tombstones
+from memoryfs.edits.takeback import hunks
 from memoryfs.edits.write import edit_topic, read_topic
 from memoryfs.errors import NotFoundError, UnwritableFileError, UsageError
 from memoryfs.files import BRIEFING, OWN_FOLDERS, raw_ids, topic_paths
 from memoryfs.ledger import Entry, Known
 from memoryfs.model import CURRENT, Memory
+from memoryfs.notation import fold
 from memoryfs.textfile import inside
 from memoryfs.topic import Topic, memory_id
 
@@ -163,21 +165,26 @@ def forget(root: Path, config: Config, id: str, *, actor: str, now: datetime, pu
 
 
 def _take(
-    root: Path, config: Config, path: str, steps: tuple[Step, ...], gone: Iterable[Memory], own: Mapping[str, Any], now: datetime
+    root: Path, config: Config, path: str, steps: tuple[Step, ...], gone: Iterable[Memory], own: Mapping[str, Any], now: datetime,
+    changed: list[dict[str, Any]] | None = None,
 ) -> tuple[Entry, ...]:
     """Takes the steps in one file, and the organizer's copies of what is gone out of its front matter (what it wrote
     there is `own`); returns what the ledger must know of the latter."""
     told: tuple[Entry, ...] = ()
+    texts = ("", "")
 
     def edit(topic: Topic) -> Topic:
-        nonlocal told
+        nonlocal told, texts
         taken = done = take_steps(topic, steps, day=now.date().isoformat())
         for memory in gone:
             done = without_echo(done, own, memory)
         told = record(taken, done, _stamp(now))
+        texts = (topic.text, done.text)
         return done
 
     edit_topic(root, path, edit, config=config)
+    if changed is not None:
+        changed.append({"topic": path, "hunks": hunks(*texts)})
     return told
 
 
@@ -222,12 +229,16 @@ def _must_be_writable(root: Path, config: Config, path: str) -> None:
         raise UnwritableFileError(path, reason)
 
 
-def resolve(root: Path, config: Config, review_id: str, choice: str, *, actor: str, now: datetime) -> Change:
-    """Resolves a line under *Needs review*: `accept` keeps the newest statement, `reject` the oldest, `keep-both` both.
+def resolve(
+    root: Path, config: Config, review_id: str, choice: str, *, actor: str, now: datetime, text: str = ""
+) -> Change:
+    """Resolves a line under *Needs review*: `accept` keeps the newest statement, `reject` the oldest, `keep-both` both;
+    `edit` keeps the newest one in the words `text`, as the person's.
 
-    What is not kept moves to History with a pointer. Raises UsageError, NotFoundError, UnwritableFileError.
+    What is not kept moves to History with a pointer. `memoryfs.edits.takeback` takes it back. Raises UsageError,
+    NotFoundError, UnwritableFileError.
     """
-    if choice not in CHOICES:
+    if choice not in CHOICES and not (choice == "edit" and text.strip()):
         raise UsageError(f"{choice!r} is not a choice", remedy=f"Choices: {', '.join(CHOICES)}.")
     topics = load_topics(root, config)
     found = next(((p, r) for p, t in sorted(topics.items()) for r in t.reviews if r.id == review_id), None)
@@ -239,13 +250,36 @@ def resolve(root: Path, config: Config, review_id: str, choice: str, *, actor: s
         for memory in topic.memories:
             if memory.id in review.memory_ids:
                 places.setdefault(memory.id, (place, memory))
-    entries, steps = settle(review, path, places, choice, _stamp(now), actor, why="by command")
+    found_entries, found_steps = settle(
+        review, path, places, "accept" if choice == "edit" else choice, _stamp(now), actor, why="by command")
+    entries, steps = list(found_entries), dict(found_steps)
+    if choice == "edit":
+        entries, steps = _reworded(entries, steps, places, text, _stamp(now))
     for place in steps:
         _must_be_writable(root, config, place)
     own = ledger.own_meta(ledger.read(root)[0])
+    changed: list[dict[str, Any]] = []
     # The line itself goes last, so that a kill before it leaves a review that can be resolved again.
     for place in sorted(steps, key=lambda p: (p == path, p)):
         gone = [places[step.id][1] for step in steps[place] if step.kind == "supersede"]
-        entries += _take(root, config, place, steps[place], gone, own.get(place, {}), now)
+        entries += _take(root, config, place, steps[place], gone, own.get(place, {}), now, changed)
+    entries[0] = replace(entries[0], extra={**entries[0].extra, "choice": choice, "undo": changed})
     ledger.append(root, entries)
     return Change("resolve", review_id, path, choice)
+
+
+def _reworded(
+    entries: list[Entry], steps: dict[str, tuple[Step, ...]], places: Mapping[str, Place], text: str, stamp: str
+) -> tuple[list[Entry], dict[str, tuple[Step, ...]]]:
+    """What `settle` found, and new words for the statement that it keeps."""
+    gone = {step.id for listed in steps.values() for step in listed if step.kind == "supersede"}
+    kept = next((id for id, (_, memory) in places.items() if memory.status in CURRENT and id not in gone), None)
+    if kept is None:
+        raise NotFoundError("a statement to reword", remedy="Both have ended; `memoryfs remember` writes a new one.")
+    home, memory = places[kept]
+    words = fold(text)
+    if words == fold(memory.summary):
+        return entries, steps
+    steps = {**steps, home: (*steps.get(home, ()), Step("reword", kept, words), Step("person", kept))}
+    entry = Entry(stamp, "person", "edit", kept, home, text=words, why="reworded in a review", extra={"old": memory.summary})
+    return [*entries, entry], steps
