@@ -18,7 +18,8 @@ _NOW = re.compile(
 )
 _ACROSS = re.compile(
     r"\bhow many (?!tokens|bytes|seconds|minutes)\w+|\b(?:in total|altogether|order of|so far|list (?:all|every)|each of|most recent(?:ly)?|earliest"
-    r"|more than once|(?:weeks|months|years|days) (?:have passed|between|before|after|passed)|before or after|which .{1,60} first)\b"
+    r"|more than once|how (?:much|many \w+) (?:more|less|fewer|older|younger)|total (?:of|number|amount|distance|cost)|on average|average age"
+    r"|percentage|compared (?:to|with)|combined|more (?:frequently|often)|(?:weeks|months|years|days) (?:have passed|between|before|after|passed)|before or after|(?:which|who) .{1,60} first)\b"
     r"|全部で|合計|順番|すべて|総数|모두|전부|합계|순서|一共|总共|顺序|所有", re.I,
 )
 _NAME = re.compile(r"\b[A-Z][a-z]{2,}\b")
