@@ -14,7 +14,7 @@ def growth(counts: Mapping[str, int], label: str) -> str:
         return ""
     first, last = days[0][0], days[-1][0]
     span, total = max(1, last - first), sum(n for _, n in days)
-    width, height, left, top = 640, 160, 44, 10
+    width, height, left, top = 460, 150, 40, 10
     points, sum_ = [f"M{left} {top + height}"], 0
     for day, n in days:
         x = left + (width - left - 10) * (day - first) / span
@@ -41,7 +41,7 @@ def spans(rows: Sequence[tuple[str, str | None, str | None, str]], today: str, l
         return ""
     end = max([_day(today) or 0, *(_day(until) or start for _, start, until, _ in known)])
     first = min(start for _, start, _, _ in known)
-    width, left, bar = 640, 12, 34
+    width, left, bar = 460, 8, 34
     scale = (width - 2 * left) / max(1, end - first)
     parts = [f'<svg class="chart spans" role="img" aria-label="{escape(label)}" viewBox="0 0 {width} {len(known) * bar + 24}">'
              f"<title>{escape(label)}</title>"]

@@ -100,7 +100,7 @@ def about(entries: Iterable[Entry], id: str) -> tuple[Entry, ...]:
 def runs(root: Path) -> tuple[dict[str, Any], ...]:
     """The newest run reports, newest first; one that cannot be read is left out."""
     out = []
-    for path in sorted((root / STATE / "runs").glob("2*.json"), reverse=True)[:RUNS]:
+    for path in sorted((root / STATE / "reports").glob("2*.json"), reverse=True)[:RUNS]:
         try:
             data = json.loads(path.read_bytes())
         except (OSError, ValueError):

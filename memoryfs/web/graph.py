@@ -23,10 +23,14 @@ from memoryfs.web.markdown import topic_url
 MAX_EDGES = 2500
 MAX_TAGS = 60
 CROWD = 12  # a session or tag that more topics share than this says little about any two
-STEP = 15.0  # between neighbours on the spiral, in user units
+TIGHT, LOOSE = 15.0, 54.0  # between neighbours on the spiral, in user units
 PALETTE = 8  # colours in the style sheet
+DENSE = 300  # from so many links on they are drawn faintly, until a node is pointed at
+HUBS = 6  # of each group are named in any case
 _POINTER = re.compile(r"\[\[([^\[\]|#]*)(?:#\^?([^\[\]|]*))?(?:\|[^\[\]]*)?\]\]")
 _LINK = re.compile(r"\]\(([^()\s]+\.md)(?:#[^()\s]*)?\)")
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 @dataclass(frozen=True)
@@ -115,9 +119,10 @@ def place(graph: Graph) -> tuple[dict[str, tuple[float, float]], dict[str, tuple
     groups: dict[str, list[Node]] = defaultdict(list)
     for node in graph.nodes:
         groups[node.group].append(node)
-    radius = {name: STEP * math.sqrt(len(nodes)) + 34 for name, nodes in groups.items()}
+    step = max(TIGHT, min(LOOSE, 420 / math.sqrt(len(graph.nodes) or 1)))
+    radius = {name: step * math.sqrt(len(nodes)) + 34 for name, nodes in groups.items()}
     order = sorted(groups, key=lambda name: (-len(groups[name]), name))
-    width = max(640.0, 1.35 * math.sqrt(sum((2 * r + 20) ** 2 for r in radius.values())))
+    width = max(980.0, 1.35 * math.sqrt(sum((2 * r + 20) ** 2 for r in radius.values())))
     width = max(width, 2 * max(radius.values(), default=0) + 40)
     spots: dict[str, tuple[float, float]] = {}
     discs: dict[str, tuple[float, float, float]] = {}
@@ -130,10 +135,10 @@ def place(graph: Graph) -> tuple[dict[str, tuple[float, float]], dict[str, tuple
         discs[name] = (cx, cy, r)
         ranked = sorted(groups[name], key=lambda node: (-degree[node.key], -node.weight, node.key))
         for i, node in enumerate(ranked):
-            turn, far = i * 2.399963, STEP * math.sqrt(i + 0.3)  # the golden angle
+            turn, far = i * 2.399963, step * math.sqrt(i + 0.3 * (len(ranked) > 1))  # the golden angle
             spots[node.key] = (cx + far * math.cos(turn), cy + far * math.sin(turn))
         x, row = x + 2 * r + 16, max(row, 2 * r + 18)
-    return spots, discs, width, y + row + 20
+    return spots, discs, max((cx + r for cx, _, r in discs.values()), default=0.0) + 10, y + row + 20
 
 
 def to_svg(graph: Graph, *, label: str = "Topics and what joins them", marked: frozenset[str] = frozenset()) -> str:
@@ -141,50 +146,60 @@ def to_svg(graph: Graph, *, label: str = "Topics and what joins them", marked: f
     spots, discs, width, height = place(graph)
     degree = graph.degree
     colour = {name: i % PALETTE for i, name in enumerate(sorted(discs))}
+    dense = " dense" if len(graph.edges) > DENSE else ""
     out = [
-        f'<svg class="graph" role="group" aria-label="{escape(label)}" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'<svg class="graph{dense}" role="group" aria-label="{escape(label)}" viewBox="0 0 {width:.0f} {height:.0f}" '
         f'width="{width:.0f}" height="{height:.0f}">',
     ]
-    taken: list[tuple[float, float, float, float]] = []
+    names: list[Box] = []
+    heads = []
     for name, (cx, cy, r) in discs.items():
-        out.append(f'<circle class="disc" cx="{cx:.1f}" cy="{cy:.1f}" r="{r:.1f}"/>'
-                   f'<text class="group" x="{cx:.1f}" y="{cy - r - 5:.1f}">{escape(name)}</text>')
+        out.append(f'<circle class="disc" cx="{cx:.1f}" cy="{cy:.1f}" r="{r:.1f}"/>')
+        heads.append(f'<text class="group" x="{cx:.1f}" y="{cy - r - 5:.1f}">{escape(name)}</text>')
         half = _wide(name, 14) / 2
-        taken.append((cx - half, cy - r - 18, cx + half, cy - r))
+        names.append((cx - half, cy - r - 18, cx + half, cy - r))
+    number = {node.key: i for i, node in enumerate(graph.nodes)}
     for a, b, why in graph.edges:
         (ax, ay), (bx, by) = spots[a], spots[b]
         lift = 0.12 * math.hypot(bx - ax, by - ay)
-        out.append(f'<path class="edge {why}" d="M{ax:.1f} {ay:.1f}Q{(ax + bx) / 2:.1f} {(ay + by) / 2 - lift:.1f} {bx:.1f} {by:.1f}"/>')
+        out.append(f'<path class="edge {why}" data-ends="{escape(f"{number[a]} {number[b]}")}" d="M{ax:.1f} {ay:.1f}Q{(ax + bx) / 2:.1f} {(ay + by) / 2 - lift:.1f} {bx:.1f} {by:.1f}"/>')
     ranked = sorted(graph.nodes, key=lambda n: (n.key not in marked, -degree[n.key], -n.weight, n.key))
     sizes = {node.key: min(11.0, 4 + 1.2 * math.sqrt(node.weight)) for node in ranked}
+    dots: list[Box] = []
     for node in ranked:
         x, y = spots[node.key]
         r = sizes[node.key] * 0.8
-        taken.append((x - r, y - r, x + r, y + r))
+        dots.append((x - r, y - r, x + r, y + r))
+    out += heads
+    hubs: Counter[str] = Counter()
+    bare, named = [], []
     for node in ranked:
         x, y = spots[node.key]
         size = sizes[node.key]
         shown = _short(node.name)
         text = ""
-        box = _free(x, y, size, _wide(shown, 11), taken, width)
+        # The best connected of each group may write over lesser dots: without a name, a crowd says nothing.
+        hubs[node.group] += 1
+        hub = node.key in marked or hubs[node.group] <= HUBS
+        box = _free(x, y, size, _wide(shown, 12), names if hub else [*names, *dots], width)
         if box:
-            taken.append(box)
+            names.append(box)
             text = f'<text x="{box[0]:.1f}" y="{box[3] - 3:.1f}">{escape(shown)}</text>'
         said = f"{node.name}: {node.weight} {'topics' if node.group == 'tags' else 'memories'}, {degree[node.key]} links"
         shape = (f'<rect x="{x - size:.1f}" y="{y - size:.1f}" width="{2 * size:.1f}" height="{2 * size:.1f}" rx="2"/>'
                  if node.group == "tags" else f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}"/>')
         # A thousand stops of the Tab key help nobody: those without a written name are in the list below the picture.
         focus = "" if text else ' tabindex="-1"'
-        out.append(
+        (named if text else bare).append(
             f'<a class="node c{colour[node.group]}{" marked" if node.key in marked else ""}" href="{escape(node.url)}"'
-            f'{focus} aria-label="{escape(said)}"><title>{escape(said)}</title>{shape}{text}</a>'
+            f'{focus} data-node="{number[node.key]}" aria-label="{escape(said)}"><title>{escape(said)}</title>{shape}{text}</a>'
         )
-    return "".join([*out, "</svg>"])
+    return "".join([*out, *bare, *named, "</svg>"])  # names above dots; the Tab key finds the best connected first
 
 
 def _free(
-    x: float, y: float, size: float, wide: float, taken: list[tuple[float, float, float, float]], width: float
-) -> tuple[float, float, float, float] | None:
+    x: float, y: float, size: float, wide: float, taken: list[Box], width: float
+) -> Box | None:
     """A place for a name beside its node that covers nothing else; None if there is none."""
     for left, low in ((x + size + 2, y + 6), (x - size - 2 - wide, y + 6), (x - wide / 2, y - size - 1),
                       (x - wide / 2, y + size + 13)):

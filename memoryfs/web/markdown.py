@@ -71,6 +71,11 @@ def badge(name: str, text: str = "") -> str:
     return f'<span class="badge {escape(name)}">{escape(text or name)}</span>'
 
 
+def unpointed(text: str) -> str:
+    """A line of text with its pointers (`[[projects/x#^m-…]]`) as a person would write them."""
+    return _WIKI.sub(lambda m: m[3] or (f"^{m[2]}" if m[2] else m[1]), text)
+
+
 def safe_link(url: str) -> bool:
     """Whether a note's link may be clicked: http, https, mailto, or a place in the store."""
     try:
@@ -176,7 +181,7 @@ def _reference(tokens: Any, i: int, options: Any, env: Any) -> str:
     label = str(meta.get("label", ""))
     said = stated(label)
     if said:
-        return f'<span class="source">{escape(f"{said[0]}, {said[1]}")}</span>'
+        return ""  # the memory's badges say it
     if is_source_label(label):
         return f'<a class="source" href="{escape(source_url(label, env["path"]))}">source {escape(label)}</a>'
     return f'<sup><a href="#fn{int(meta["id"]) + 1}">[{int(meta["id"]) + 1}]</a></sup>'

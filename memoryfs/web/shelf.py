@@ -42,7 +42,7 @@ def timeline(site: Site, request: Request) -> Response:
     path = request.path_params["path"]
     topic = site.topic(path, site.store.topics())
     entries, _ = ledger.read(site.store.root)
-    rows = [(m.summary if len(m.summary) < 60 else m.summary[:59] + "…", m.date, _until(m.metadata), m.status)
+    rows = [(m.summary if len(m.summary) < 44 else m.summary[:43] + "…", m.date, _until(m.metadata), m.status)
             for m in sorted(topic.memories, key=lambda m: m.date or "")]
     today = site.store.clock().date().isoformat()
     chart = charts.spans(rows[:40], today, f"When each statement of {topic.title} held")

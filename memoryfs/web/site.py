@@ -69,6 +69,7 @@ def _environment() -> jinja2.Environment:
         "topic_url": markdown.topic_url, "memory_url": markdown.memory_url, "source_url": markdown.source_url,
         "edit_url": lambda path, line=0: "/edit/" + quote(path) + (f"?line={line}" if line else ""),
     }
+    env.filters["unpointed"] = markdown.unpointed
     env.filters["badges"] = lambda memory: jinja2_markup(markdown.badges(memory))
     env.filters["badge"] = lambda name, text="": jinja2_markup(markdown.badge(name, text))
     return env

@@ -1,4 +1,5 @@
-// The page works without this file. It adds: "/" to search, Ctrl+S to save, the check while typing, the line to edit.
+// The page works without this file. It adds: "/" to search, Ctrl+S to save, the check while typing, the line to edit,
+// and in the graph the links of the node that is pointed at.
 "use strict";
 
 document.addEventListener("keydown", (event) => {
@@ -68,4 +69,21 @@ if (editor) {
     }
   });
   window.addEventListener("beforeunload", (event) => { if (!leaving && text.value !== before) event.preventDefault(); });
+}
+
+for (const graph of document.querySelectorAll(".graph")) {
+  const edges = [...graph.querySelectorAll(".edge")].map((path) => [path, ...path.dataset.ends.split(" ")]);
+  const nodes = new Map([...graph.querySelectorAll(".node")].map((node) => [node.dataset.node, node]));
+  const point = (key) => {
+    graph.classList.toggle("pointed", key !== undefined);
+    for (const node of nodes.values()) node.classList.remove("on");
+    nodes.get(key)?.classList.add("on");
+    for (const [path, a, b] of edges) {
+      const on = a === key || b === key;
+      path.classList.toggle("on", on);
+      if (on) { nodes.get(a)?.classList.add("on"); nodes.get(b)?.classList.add("on"); }
+    }
+  };
+  for (const kind of ["mouseover", "focusin"]) graph.addEventListener(kind, (event) => point(event.target.closest(".node")?.dataset.node));
+  for (const kind of ["mouseleave", "focusout"]) graph.addEventListener(kind, () => point(undefined));
 }
