@@ -15,6 +15,7 @@ from typing import Any
 
 STATE = ".memoryfs"
 TIMETABLE, LAST, FAILURES, WORKING = "schedule.json", "last-run.json", "failures.json", "working.json"
+REPORTS = "reports"  # folder of the run reports, YYYYMMDD-HHMMSS.json and .md
 SCHEDULED = "MEMORYFS_SCHEDULED"  # set in the environment of a run that a timetable started
 OVERDUE = 3  # due times that may pass without a run: a machine that slept through one or two is no fault
 ALARM = 3  # failed runs in a row from which MEMORY.md says so

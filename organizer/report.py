@@ -16,9 +16,9 @@ from typing import Any
 from memoryfs.errors import EXIT_DONE, EXIT_FAILED, EXIT_NOTHING, EXIT_PARTIAL, EXIT_REVIEW
 from memoryfs.model import Problem
 from memoryfs.render import one_line
+from memoryfs.runs import REPORTS
 from memoryfs.textfile import STATE, write_atomic
 
-FOLDER = "runs"
 KEPT_REPORTS = 20
 DONE, FAILED, EMPTY_SESSION = "done", "failed", "empty"
 
@@ -36,9 +36,10 @@ class Item:
     by: str = "rules"
     source: str = ""
     target: str = ""
+    before: str = ""  # what the target says
 
     def to_dict(self) -> dict[str, Any]:
-        fields = ("action", "id", "kind", "topic", "text", "why", "by", "source", "target")
+        fields = ("action", "id", "kind", "topic", "text", "why", "by", "source", "target", "before")
         return {k: getattr(self, k) for k in fields if getattr(self, k)}
 
 
@@ -222,12 +223,15 @@ def _family(why: str) -> str:
 
 
 def save(root: Path, report: RunReport, *, stamp: str) -> None:
-    """Keep the report under `.memoryfs/runs/`: `last.json` always, one a run that changed something, the last 20."""
-    folder = root / STATE / FOLDER
+    """Keep the report under `.memoryfs/reports/`: `last.json` always, data and a page of each run that changed something
+    or failed, of the last 20 of these."""
+    from organizer.page import page
+
+    folder = root / STATE / REPORTS
     data = json.dumps(report.to_dict(), ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
     if report.changed or report.exit_code:
         write_atomic(folder / f"{stamp}.json", data)
-        write_atomic(folder / f"{stamp}.txt", report.to_text().encode("utf-8", "replace"))
+        write_atomic(folder / f"{stamp}.md", page(report).encode("utf-8", "replace"))
         _prune(folder)
     brief = {k: v for k, v in report.to_dict().items() if k not in ("sessions", "adopted")}
     write_atomic(folder / "last.json", json.dumps(brief, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass"))
@@ -236,7 +240,7 @@ def save(root: Path, report: RunReport, *, stamp: str) -> None:
 def _prune(folder: Path) -> None:
     stamps = sorted({p.stem for p in folder.glob("2*.json")})
     for stamp in stamps[:-KEPT_REPORTS]:
-        for suffix in (".json", ".txt"):
+        for suffix in (".json", ".md"):
             (folder / f"{stamp}{suffix}").unlink(missing_ok=True)
 
 

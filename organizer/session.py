@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from memoryfs import inbox
 from memoryfs import thread as threads
+from memoryfs.inbox import Waiting
 from memoryfs.model import CURRENT, Event
 from memoryfs.textfile import read_file
-from organizer import episodes
-from organizer.apply import Outcome, Plan, Planner
+from organizer import episodes, waiting
+from organizer.apply import ADDING, Outcome, Plan, Planner
 from organizer.dedupe import EXACT, POSSIBLE, Known
 from organizer.journal import Page, Work
 from organizer.judges import Judges
@@ -60,10 +62,11 @@ def organize_session(library: Library, thread: str, judges: Judges, *, now: date
     dropped += [_item("drop", c, "not worth keeping") for c in weighed if c.gate == "drop"]
     kept, over = _within_budget([c for c in weighed if c.gate != "drop"], library.config.organize.memories_per_session)
     dropped += [_item("drop", c, "over the session's budget") for c in over]
-    outcomes, plan = _decide(library, kept, about, now)
+    outcomes, plan, over = _decide(library, kept, about, now)
+    dropped += [_item("drop", c, "nearly worth keeping, but not among the session's best") for c in over]
     page = _page(library, thread, events, facts)
     work = Work(thread, events[-1].index + 1 if events else 0, size, start, now.isoformat(timespec="seconds"), plan, page)
-    items = tuple([_told(o) for o in outcomes] + dropped)
+    items = tuple([_told(o, library.known) for o in outcomes] + dropped)
     return Result(work, SessionReport(
         thread, about.title, DONE if fresh else EMPTY_SESSION, len(fresh), time.perf_counter() - begun, items,
         page.path if page else "",
@@ -77,7 +80,10 @@ def _within_budget(found: Sequence[Candidate], most: int) -> tuple[list[Candidat
     return [c for i, c in enumerate(found) if i in chosen], [c for i, c in enumerate(found) if i not in chosen]
 
 
-def _decide(library: Library, kept: Sequence[Candidate], about: About, now: datetime) -> tuple[list[Outcome], Plan]:
+def _decide(
+    library: Library, kept: Sequence[Candidate], about: About, now: datetime
+) -> tuple[list[Outcome], Plan, list[Candidate]]:
+    """What became of each candidate, the plan, and those that there was no room for in the inbox."""
     config = library.config
     planner = Planner(library.known, taken=_taken(library), now=now, repo=about.repo, files=about.edited)
     fresh = _not_known(kept, library.known)
@@ -86,18 +92,43 @@ def _decide(library: Library, kept: Sequence[Candidate], about: About, now: date
         max_bytes=config.organize.topic_max_bytes,
     )
     where = dict(zip(fresh, places, strict=True))
-    outcomes = []
+    outcomes: list[Outcome] = []
+    waits: list[int] = []  # for a person or a second sighting
     for number, candidate in enumerate(kept):
-        decision = decide(
-            candidate, library.known, scope=about.repo, scope_of=library.repo_of,
-            withdrawn=lambda text, source: library.tombstones.find(text, [source]) is not None,
-        )
-        decision = _bounded(decision, library.known)
-        if number not in where and decision.action in ("add", "supersede", "conflict"):
+        decision, item = _decision(library, candidate, about.repo)
+        if number not in where and decision.action in ADDING:
             where[number] = place([candidate], about, library.shelves, library.frequency, categories=config.categories,
                                   max_bytes=config.organize.topic_max_bytes)[0]
-        outcomes.append(planner.take(decision, where.get(number) or _NOWHERE))
-    return outcomes, planner.plan()
+        outcome = planner.take(decision, where.get(number) or _NOWHERE)
+        outcomes.append(outcome)
+        if decision.action == "inbox":
+            waits.append(number)
+        elif item is not None and outcome.topic:
+            planner.settled.append(inbox.went(item, inbox.LEARNED, time=_stamp(now), topic=outcome.topic, why="said again"))
+    best = set(sorted(waits, key=lambda i: (-kept[i].score, i))[: config.organize.inbox_per_session])
+    waiting.fill(planner, library.inbox, [(kept[i], about.repo) for i in sorted(best)], most=config.organize.inbox_items,
+               time=_stamp(now))
+    over = [i for i in waits if i not in best]
+    return [o for i, o in enumerate(outcomes) if i not in over], planner.plan(), [kept[i] for i in over]
+
+
+def _decision(library: Library, candidate: Candidate, repo: str) -> tuple[Decision, Waiting | None]:
+    """The decision, and the statement of the inbox that is learned by it."""
+    def decided(c: Candidate) -> Decision:
+        decision = decide(c, library.known, scope=repo, scope_of=library.repo_of,
+                          withdrawn=lambda text, source: library.tombstones.find(text, [source]) is not None)
+        return _bounded(decision, library.known)
+
+    decision = decided(candidate)
+    if decision.action == "inbox":
+        decision, item = waiting.said_again(candidate, decision, library.inbox)
+        return (decided(waiting.promoted(candidate, item)), item) if item else (decision, None)
+    item = library.inbox.find(candidate) if decision.action in (*ADDING, "reinforce") else None
+    return decision, item if item and not item.settled else None
+
+
+def _stamp(now: datetime) -> str:
+    return now.isoformat(timespec="seconds")
 
 
 def _taken(library: Library) -> set[str]:
@@ -144,12 +175,14 @@ def _page(library: Library, thread: str, events: Sequence[Event], facts: dict[st
     return Page(page.path, page.text, expect)
 
 
-def _told(outcome: Outcome) -> Item:
+def _told(outcome: Outcome, known: Known) -> Item:
     decision = outcome.decision
-    return _item(decision.action, decision.candidate, decision.why, outcome.id, outcome.topic, decision.target_id or "")
-
-
-def _item(action: str, candidate: Candidate, why: str, id: str = "", topic: str = "", target: str = "") -> Item:
-    return Item(
-        action, candidate.summary, why, id, topic, candidate.kind, candidate.by, candidate.source.label, target,
+    target = known.get(decision.target_id) if decision.target_id else None
+    return replace(
+        _item(decision.action, decision.candidate, decision.why), id=outcome.id, topic=outcome.topic,
+        target=decision.target_id or "", before=target.summary if target else "",
     )
+
+
+def _item(action: str, candidate: Candidate, why: str) -> Item:
+    return Item(action, candidate.summary, why, kind=candidate.kind, by=candidate.by, source=candidate.source.label)
