@@ -1,6 +1,6 @@
 """In: a store's folder. Out: its topic files with size and times, each real file once, and what was left aside and why.
 
-Left aside without a word: MEMORY.md, threads/, archive/, dot files and folders, other tools' folders, what the settings
+Left aside without a word: MEMORY.md, inbox.md, threads/, archive/, dot files and folders, other tools' folders, what the settings
 ignore. Left aside as a problem: copies made by a sync conflict, links that lead out of the store or nowhere, names that
 are not UTF-8, what cannot be read. Two names that differ only by case or Unicode form are both kept, with a warning.
 Nothing is opened but look-alike copies (`note 2.md` beside `note.md`), and only regular files.
@@ -22,6 +22,7 @@ from memoryfs.model import Problem
 
 BRIEFING = "MEMORY.md"
 NOTES = "notes.md"
+INBOX = "inbox.md"  # what waits for a person; no topic
 OWN_FOLDERS = {"threads", "archive"}  # at the top of the store only
 _FOREIGN_FOLDERS = {"node_modules", "__pycache__", "venv", "site-packages", "$RECYCLE.BIN", "lost+found", "@eaDir"}
 _CONFLICT = re.compile(
@@ -110,7 +111,9 @@ class _Walk:
                 self.problem(path, f"cannot be looked at: {error.strerror}", severity="error")
 
     def _passed_over(self, name: str, path: str, relative: str) -> bool:
-        if name.startswith(".") or (not relative and name.casefold() == BRIEFING.casefold()):
+        if name.startswith(".") or (
+            not relative and name.casefold() in (BRIEFING.casefold(), INBOX)
+        ):
             return True
         return any(
             fnmatchcase(path, pattern.rstrip("/")) or fnmatchcase(name, pattern.rstrip("/"))

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memoryfs import ledger
+from memoryfs import inbox, ledger
 from memoryfs.errors import ChangedMeanwhileError, NotFoundError, UnwritableFileError
+from memoryfs.files import INBOX
 from memoryfs.model import Memory, Problem, SourceRange
 from organizer.dedupe import Known
 from organizer.nouns import Candidate, Decision
@@ -80,10 +81,13 @@ class TopicPlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that one session does: files first, then ledger entries."""
+    """All that one session does: topic files first, then ledger entries, then inbox.md, which loses what `settled` names
+    and gains what `waiting` names (ledger lines of `memoryfs.inbox`)."""
 
     topics: tuple[TopicPlan, ...] = ()
     entries: tuple[ledger.Entry, ...] = ()
+    settled: tuple[ledger.Entry, ...] = ()
+    waiting: tuple[ledger.Entry, ...] = ()
 
 
 @dataclass
@@ -120,6 +124,8 @@ class Planner:
         self.files = files
         self.drafts: dict[str, _Draft] = {}
         self.entries: list[ledger.Entry] = []
+        self.settled: list[ledger.Entry] = []
+        self.waiting: list[ledger.Entry] = []
 
     def take(self, decision: Decision, place: Place) -> Outcome:
         """One decision more. A memory that replaces or contradicts another goes into that one's topic."""
@@ -155,7 +161,7 @@ class Planner:
             )
             for path, d in sorted(self.drafts.items())
         )
-        return Plan(topics, tuple(self.entries))
+        return Plan(topics, tuple(self.entries), tuple(self.settled), tuple(self.waiting))
 
     def _today(self) -> str:
         return self.now.date().isoformat()
@@ -242,18 +248,38 @@ def carry_out(
             failed.add(topic_plan.path)
             problems.append(Problem(topic_plan.path, error.message, error.remedy))
     have = Counter(_identity(e) for e in entries)
-    fresh = [e for e in plan.entries if e.topic not in failed and not have[_identity(e)]]
+    settled = [e for e in plan.settled if e.topic not in failed]
+    fresh = [e for e in (*plan.entries, *settled) if e.topic not in failed and not have[_identity(e)]]
     time = plan.entries[0].time if plan.entries else ""
     for path, meta in sorted(metas.items()):
         if meta:
             fresh.append(ledger.Entry(time, "organizer", "edit", "", path, extra={"meta": meta}))
     ledger.append(root, fresh)
     entries.extend(fresh)
+    problems += _write_inbox(root, settled, [e for e in plan.waiting if not have[_identity(e)]], entries)
     return tuple(problems)
 
 
 def _identity(entry: ledger.Entry) -> tuple[str, ...]:
-    return (entry.action, entry.id, entry.topic, *entry.source)
+    item = (str(entry.extra.get("item")), str(entry.extra.get("settled", ""))) if entry.action == inbox.ACTION else ()
+    return (entry.action, entry.id, entry.topic, *entry.source, *item)
+
+
+def _write_inbox(
+    root: Path, settled: Iterable[ledger.Entry], waiting: Sequence[ledger.Entry], entries: list[ledger.Entry]
+) -> list[Problem]:
+    gone = {str(e.extra["item"]): str(e.extra["line"]) for e in settled}
+    new = tuple(inbox.waiting(waiting).values())
+    if not gone and not new:
+        return []
+    try:
+        if not inbox.edit(root, lambda text: inbox.edited(text, added=new, removed=gone)):
+            return []  # in a git conflict: named when it was read
+    except ChangedMeanwhileError as error:
+        return [Problem(INBOX, error.message, error.remedy, severity="warning")]
+    ledger.append(root, waiting)
+    entries.extend(waiting)
+    return []
 
 
 def _write_topic(root: Path, config: Config, plan: TopicPlan, own: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from memoryfs.textfile import STATE, write_atomic
 from organizer.apply import Plan, Question, Replaced, SeenAgain, TopicPlan
 
 FILE = "journal.json"
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,8 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Everything one session will write: the plan, its episode page, and that `events` events (`size` bytes) are done."""
+    """Everything one session will write: the plan, its episode page, and that `events` events (`size` bytes) are done.
+    `thread` is empty for work that no session gave: a person's answers in the inbox."""
 
     thread: str
     events: int
@@ -51,7 +52,8 @@ def path_of(root: Path) -> Path:
 def begin(root: Path, work: Work) -> None:
     """Keep what is about to be written."""
     data = {"version": VERSION, **asdict(work)}
-    data["plan"]["entries"] = [e.to_dict() for e in work.plan.entries]
+    for part in ("entries", "settled", "waiting"):
+        data["plan"][part] = [e.to_dict() for e in getattr(work.plan, part)]
     for topic in data["plan"]["topics"]:
         for memory in topic["added"]:
             memory["metadata"] = dict(memory["metadata"])
@@ -82,6 +84,8 @@ def _memory(data: Mapping[str, Any]) -> Memory:
     fields = dict(data)
     fields["source_range"] = tuple(_range(r) for r in data["source_range"])
     fields["query_hints"] = tuple(data["query_hints"])
+    if "labels" in data["metadata"]:
+        fields["metadata"] = {**data["metadata"], "labels": tuple(data["metadata"]["labels"])}
     return Memory(**fields)
 
 
@@ -97,9 +101,12 @@ def _work(data: Mapping[str, Any]) -> Work:
         )
         for t in plan["topics"]
     )
-    decoded = [ledger.decode(json.dumps(e)) for e in plan["entries"]]
+    entries, settled, waiting = (
+        tuple(e for e in (ledger.decode(json.dumps(line)) for line in plan[part]) if e is not None)
+        for part in ("entries", "settled", "waiting")
+    )
     page = Page(**data["page"]) if data["page"] else None
     return Work(
         data["thread"], data["events"], data["size"], data["start"], data["time"],
-        Plan(topics, tuple(e for e in decoded if e is not None)), page,
+        Plan(topics, entries, settled, waiting), page,
     )

@@ -127,7 +127,13 @@ def _shared(a: Statement, b: Statement) -> float:
 
 
 def as_memory(candidate: Candidate, memory_id: str, topic: str, *, status: str = "active") -> Memory:
-    """The memory that a candidate becomes in `topic`; its date is the day it was said."""
+    """The memory that a candidate becomes in `topic`; its date is the day it was said.
+
+    `candidate.metadata` may hold `ranges` (all its sources, if not just the one) and `approved` (the ISO 8601 date on
+    which a person said that it holds: then it is the person's).
+    """
+    approved = candidate.metadata.get("approved")
+    role = {"role": "user"} if candidate.stated_by == "user" and candidate.metadata.get("said_by", "user") == "user" else {}
     return Memory(
         id=memory_id,
         summary=candidate.summary,
@@ -135,10 +141,10 @@ def as_memory(candidate: Candidate, memory_id: str, topic: str, *, status: str =
         status=status,
         topic=topic,
         line=0,
-        source_range=(candidate.source,),
-        stated_by="organizer",
-        date=(candidate.time or "")[:10] or None,
+        source_range=tuple(candidate.metadata.get("ranges", (candidate.source,))),
+        stated_by="person" if approved else "organizer",
+        date=(candidate.time or approved or "")[:10] or None,
         query_hints=candidate.query_hints,
         quote=candidate.quote,
-        metadata={"role": "user"} if candidate.stated_by == "user" else {},
+        metadata=role | ({"labels": (f"person:{approved}",)} if approved else {}),
     )

@@ -27,6 +27,7 @@ from organizer.episodes import heard
 from organizer.journal import Work
 from organizer.rules.hints import cwd_of
 from organizer.topics import Frequency, Shelf, repository
+from organizer.waiting import Waiters
 
 DONE = "organize"  # the ledger's action for a session that is done
 CUT = 20_000  # characters of one event that are read for memories; the thread keeps all of it
@@ -55,6 +56,7 @@ class Library:
     frequency: Frequency
     tombstones: Tombstones
     done: dict[str, Done]
+    inbox: Waiters
 
     def repo_of(self, topic: str) -> str:
         shelf = self.shelves.get(topic)
@@ -81,6 +83,7 @@ class Library:
     def advance(self, work: Work) -> None:
         """Take in what was just written for one session."""
         self.reread([t.path for t in work.plan.topics])
+        self.inbox.take((*work.plan.settled, *work.plan.waiting))
         self.done = sessions_done(self.entries)
 
 
@@ -93,7 +96,7 @@ def open_library(
     shelves = {path: shelf_of(topic) for path, topic in topics.items()}
     return Library(
         root, config, topics, entries, known, shelves, Frequency(_shelf_text(t) for t in topics.values()),
-        Tombstones(ledger.state(entries)), sessions_done(entries),
+        Tombstones(ledger.state(entries)), sessions_done(entries), Waiters(entries, similarity),
     )
 
 

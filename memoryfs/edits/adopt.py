@@ -23,7 +23,7 @@ from memoryfs.edits.plan import AdoptReport, Finding, Step
 from memoryfs.edits.steps import take_steps
 from memoryfs.edits.write import edit_topic
 from memoryfs.errors import ChangedMeanwhileError, MemoryfsError, NotFoundError, ReadOnlyError
-from memoryfs.files import raw_ids, scan
+from memoryfs.files import INBOX, raw_ids, scan
 from memoryfs.model import Problem
 from memoryfs.textfile import read_file, write_atomic
 from memoryfs.topic import Topic
@@ -56,7 +56,7 @@ def adopt(root: Path, config: Config, *, now: datetime, dry_run: bool = False) -
 
 
 def _after(root: Path, topics: dict[str, Topic], aside: Iterable[str]) -> After:
-    held: set[str] = set()
+    held: set[str] = set(raw_ids(root / INBOX))
     for path, topic in topics.items():
         if not topic.writable:
             held |= raw_ids(root / path)
