@@ -87,6 +87,7 @@ class Config:
     models: Models = field(default_factory=Models)
     recall: RecallSettings = field(default_factory=RecallSettings)
     hooks: Hooks = field(default_factory=Hooks)
+    routes: dict[str, str] = field(default_factory=dict)  # folder pattern → store; read from the user's own store only
     schedule: Schedule = field(default_factory=Schedule)
 
 
@@ -104,6 +105,11 @@ def _merge(default: Any, data: dict[str, Any], where: str, problems: list[Proble
                 changes[key] = _merge(old, value, f"{name}.", problems)
             else:
                 problems.append(Problem(FILE, f"`{name}` must be a table"))
+        elif isinstance(old, dict):
+            if isinstance(value, dict) and all(isinstance(v, str) for v in value.values()):
+                changes[key] = dict(value)
+            else:
+                problems.append(Problem(FILE, f"`{name}` must be a table of strings"))
         elif isinstance(old, tuple):
             if isinstance(value, list) and all(isinstance(v, str) for v in value):
                 changes[key] = tuple(value)

@@ -9,7 +9,7 @@ from typing import Any
 from memoryfs import thread
 from memoryfs import topic as topics
 from memoryfs.config import Config
-from memoryfs.edits import load_topics
+from memoryfs.edits import load_topics, moved_to
 from memoryfs.errors import NotFoundError, UsageError
 from memoryfs.model import Event, Memory, SourceRange
 from memoryfs.textfile import inside, read_file
@@ -64,6 +64,8 @@ def _memory(root: Path, config: Config, ref: str) -> Reading:
             close.append(memory.id)
     from difflib import get_close_matches
 
+    if (elsewhere := moved_to(root, wanted)):
+        raise NotFoundError(f"memory ^{wanted} here; it moved to {elsewhere}", remedy="Read it there, with --store.")
     near = get_close_matches(wanted, close, n=3, cutoff=0.6)
     raise NotFoundError(f"memory ^{wanted}", remedy=f"Close ids: {', '.join('^' + n for n in near)}." if near
                         else "`memoryfs list` shows the ids.")

@@ -1,7 +1,8 @@
 """In: a working directory and the environment. Out: the store directories that apply there, nearest first.
 
 Stores cascade like `.gitignore`: the nearest `.memory/` above the working directory, then its ancestors', then
-the user's own (`$MEMORYFS_HOME`, else `~/.memory`). The worktrees of one git repository share the main
+the user's own (`$MEMORYFS_HOME`, else `~/.memory`). A route in the user's own settings, `[routes]` `"~/work/**" =
+"profile:work"`, puts a store above all that stand in or below the folder that its pattern names. The worktrees of one git repository share the main
 worktree's store, found as `git rev-parse --git-common-dir` finds it, but without starting git.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from memoryfs.errors import NoStoreError, UsageError
@@ -47,6 +49,28 @@ def profile_root(name: str, environ: Mapping[str, str] = os.environ) -> Path:
     return base / PROFILE_FOLDER / name
 
 
+def named(text: str, cwd: Path, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """The store that `text` names: `profile:NAME`, a store's directory, or a directory that holds one in `.memory/`.
+
+    None if it names none, and may thus be a topic. Raises NoStoreError where only a store can be meant but is not there.
+    """
+    clean = text.strip()
+    if clean.startswith("profile:"):
+        root = profile_root(clean.removeprefix("profile:"), environ)
+        if not root.is_dir():
+            raise NoStoreError(str(root), remedy=f"`memoryfs init {root}` makes the profile.")
+        return root
+    path = Path(os.path.abspath(cwd / Path(clean).expanduser()))
+    if clean and path.is_dir():
+        if (path / FOLDER).is_dir() and path.name != FOLDER:
+            return path / FOLDER
+        if path.name == FOLDER or any((path / name).exists() for name in (".memoryfs", "MEMORY.md", "ledger.jsonl")):
+            return path
+    if clean.startswith(("/", "~", "..")) or clean in (".", ""):
+        raise NoStoreError(f"in {path}", remedy=f"`memoryfs init {path / FOLDER}` makes one.")
+    return None
+
+
 def main_worktree(directory: Path) -> Path:
     """`directory`, moved into the repository's main worktree when it lies in a linked one; otherwise unchanged."""
     for parent in (directory, *directory.parents):
@@ -80,13 +104,86 @@ def _above(directory: Path) -> Iterator[Path]:
             yield candidate
 
 
+@dataclass(frozen=True)
+class Route:
+    """A store that the settings name for the folder `base` and all below it; it need not exist."""
+
+    base: Path
+    root: Path
+
+
+def route(cwd: Path, environ: Mapping[str, str] = os.environ) -> Route | None:
+    """The route that applies in `cwd`: of several the one with the deepest folder, then the longest pattern.
+
+    A pattern names folders (`~`, `*` and `?` inside a name, `**` for any number of folders), a store is `profile:NAME`
+    or a directory. What is written otherwise applies nowhere.
+    """
+    own = home(environ)
+    if own is None:
+        return None
+    try:
+        if b"routes" not in (own / "memoryfs.toml").read_bytes():
+            return None
+    except OSError:
+        return None
+    from memoryfs import config as settings
+
+    here = Path(os.path.abspath(cwd))
+    found: list[tuple[int, int, Route]] = []
+    for pattern, store in settings.load(own)[0].routes.items():
+        root = _routed(store, environ)
+        wanted = Path(os.path.abspath(Path(pattern.removesuffix("/**")).expanduser())).parts
+        if root is None or not pattern.startswith(("/", "~")):
+            continue
+        for place in dict.fromkeys((main_worktree(here), here)):
+            base = next((p for p in (place, *place.parents) if _fits(p.parts, wanted)), None)
+            if base is not None:
+                found.append((len(base.parts), len(pattern), Route(base, root)))
+                break
+    return max(found, key=lambda item: item[:2])[2] if found else None
+
+
+def _routed(store: str, environ: Mapping[str, str]) -> Path | None:
+    try:
+        if store.startswith("profile:"):
+            return profile_root(store.removeprefix("profile:"), environ)
+        root = Path(store).expanduser()
+    except (UsageError, RuntimeError):
+        return None
+    return root if root.is_absolute() else None
+
+
+def _fits(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        return any(_fits(parts[n:], pattern[1:]) for n in range(len(parts) + 1))
+    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _fits(parts[1:], pattern[1:])
+
+
+def missing_route(cwd: Path, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """The store that a route names as the nearest in `cwd`, if it is not there; what belongs in it goes nowhere else."""
+    named_there = route(cwd, environ)
+    if named_there is None or named_there.root.is_dir():
+        return None
+    nearest = next(iter(_found(Path(os.path.abspath(cwd)), None)), None)
+    inside = nearest is not None and nearest.parent.is_relative_to(named_there.base)
+    return None if inside else named_there.root
+
+
+def _found(start: Path, routed: Route | None) -> list[Path]:
+    """The stores above `start`, and the routed one in its place."""
+    found = [start] if start.name == FOLDER and start.is_dir() else []  # standing inside a store
+    found.extend(_above(main_worktree(start)))
+    if routed is not None and routed.root.is_dir():
+        at = next((n for n, path in enumerate(found) if not path.parent.is_relative_to(routed.base)), len(found))
+        found.insert(at, routed.root)
+    return found
+
+
 def cascade(cwd: Path, environ: Mapping[str, str] = os.environ) -> tuple[Scope, ...]:
     """All existing stores that apply in `cwd`, nearest first, each once; the user's own is the last."""
-    found: list[Path] = []
-    start = Path(os.path.abspath(cwd))
-    if start.name == FOLDER and start.is_dir():  # standing inside a store
-        found.append(start)
-    found.extend(_above(main_worktree(start)))
+    found = _found(Path(os.path.abspath(cwd)), route(cwd, environ))
     own = home(environ)
     if own is not None and own.is_dir():
         found.append(own)
@@ -100,9 +197,17 @@ def cascade(cwd: Path, environ: Mapping[str, str] = os.environ) -> tuple[Scope, 
 
 
 def store_for(cwd: Path, environ: Mapping[str, str] = os.environ) -> Path | None:
-    """The store that a session run in `cwd` belongs to: the nearest; None if there is none at all."""
+    """The store that a session run in `cwd` belongs to: the nearest; None if there is none at all, or a route's is missing."""
+    if missing_route(cwd, environ) is not None:
+        return None
     scopes = cascade(cwd, environ)
     return scopes[0].root if scopes else None
+
+
+def must_be_there(cwd: Path, environ: Mapping[str, str] = os.environ) -> None:
+    """Raises NoStoreError if a route names a store for `cwd` that is not there."""
+    if (missing := missing_route(cwd, environ)) is not None:
+        raise NoStoreError(f"{missing}, which the settings name for {cwd}", remedy=f"`memoryfs init {missing}` makes it.")
 
 
 def locate(
@@ -115,5 +220,6 @@ def locate(
         return profile_root(profile, environ)
     nearest = store_for(cwd, environ)
     if nearest is None:
+        must_be_there(cwd, environ)
         raise NoStoreError(f"or above {cwd}")
     return nearest

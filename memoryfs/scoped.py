@@ -29,6 +29,7 @@ def stores_for(name: str, cwd: Path, environ: Mapping[str, str] = os.environ) ->
     """The stores of a scope, nearest first. Raises UsageError for an unknown name, NoStoreError if there is none."""
     if name not in NAMES:
         raise UsageError(f"scope must be one of {', '.join(NAMES)}, not {name!r}")
+    scopes.must_be_there(cwd, environ)
     found = scopes.cascade(cwd, environ)
     if name == "all":
         found = _with_others(found, cwd, environ)
@@ -41,11 +42,15 @@ def _with_others(found: tuple[Scope, ...], cwd: Path, environ: Mapping[str, str]
     """The cascade, then siblings and descendants, all one step further away than the furthest of it."""
     own = scopes.home(environ)
     known = {os.path.realpath(s.root) for s in found}
-    projects = [s.root.parent for s in found if own is None or os.path.realpath(s.root) != os.path.realpath(own)]
+    here = scopes.main_worktree(Path(os.path.abspath(cwd)))
+    projects = [
+        s.root.parent for s in found
+        if (own is None or os.path.realpath(s.root) != os.path.realpath(own)) and here.is_relative_to(s.root.parent)
+    ]
     tops = [projects[-1]] if len(projects) > 1 else [p.parent for p in projects[:1]]
     step = found[-1].distance + 1 if found else 0
     others: list[Scope] = []
-    for top in (*tops, scopes.main_worktree(Path(os.path.abspath(cwd)))):
+    for top in (*tops, here):
         for root in _below(top):
             real = os.path.realpath(root)
             if real not in known:

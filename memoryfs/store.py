@@ -132,11 +132,24 @@ class MemoryStore:
         self.refresh()
         return change
 
-    def move(self, ref: str, to: str, *, actor: str = "person") -> Change:
-        """Move the memory `^m-…` to the topic file `to`. Raises NotFoundError, OutsideStoreError."""
-        from memoryfs import edits
+    def move(self, ref: str, to: str, *, actor: str = "person", cwd: Path | None = None) -> Change:
+        """Move the memory `^m-…` to the topic file `to`, or to the store that `to` names (`profile:NAME`, a directory).
+
+        To another store it goes with its id, sources and history, and leaves a link. Raises NotFoundError,
+        NoStoreError, OutsideStoreError, UsageError.
+        """
+        from memoryfs import edits, scope
         from memoryfs.reading import memory_ref
 
+        other = scope.named(to, cwd or Path.cwd())
+        if other is not None:
+            target = MemoryStore.open(other, clock=self.clock)
+            change = edits.lift(
+                self.root, self.config, memory_ref(ref), target.root, target.config, actor=actor, now=self.clock()
+            )
+            target.refresh()
+            self.refresh()
+            return change
         change = edits.move(self.root, self.config, memory_ref(ref), to=to, actor=actor, now=self.clock())
         self.refresh()
         return change

@@ -153,6 +153,7 @@ def read_events(root: str | Path, thread: str, start: int = 0, end: int | None =
         return []
     start = max(start, 0)
     found: list[Event] = []
+    number, line = -1, b""
     for number, line in enumerate(raw_lines(path)):
         if number < start:
             continue
@@ -162,6 +163,8 @@ def read_events(root: str | Path, thread: str, start: int = 0, end: int | None =
         if event is None or event.index != number:
             return [e for e in iter_file(path) if e.index >= start and (end is None or e.index <= end)]
         found.append(event)
+    if number < start and (event := decode_event(line)) is not None and event.index >= start:  # an excerpt of a session
+        return [e for e in iter_file(path) if e.index >= start and (end is None or e.index <= end)]
     return found
 
 
@@ -198,7 +201,7 @@ def check_thread(root: str | Path, thread: str) -> list[Problem]:
         if event is None:
             problems.append(Problem(str(path), "not an event (torn or foreign line)", remedy, number))
             continue
-        if event.index != expected:
+        if event.index != expected and not (event.index > expected and event.metadata.get("excerpt")):
             message = f"event {event.index} where {expected} was expected"
             problems.append(Problem(str(path), message, remedy, number))
         expected = event.index + 1

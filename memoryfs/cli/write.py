@@ -48,8 +48,9 @@ def forget_command(ctx: click.Context, memory_id: str, purge: bool) -> None:
 
 @click.command("move")
 @click.argument("memory_id")
-@click.option("--to", "to", required=True, metavar="TOPIC", help="The topic file, as projects/x.md.")
+@click.option("--to", "to", required=True, metavar="TOPIC|STORE",
+              help="The topic file, as projects/x.md, or another store: its directory, or profile:NAME.")
 @click.pass_context
 def move_command(ctx: click.Context, memory_id: str, to: str) -> None:
-    """Move the memory ^m-… to another topic file; its id and history stay."""
+    """Move the memory ^m-… to another topic file or store; its id, sources and history stay."""
     _show(ctx, open_store(ctx).move(memory_id, to))

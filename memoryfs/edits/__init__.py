@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from memoryfs.edits.adopt import adopt
+from memoryfs.edits.lifting import lift, moved_to
 from memoryfs.edits.load import load_topics, read_topics
 from memoryfs.edits.plan import AdoptReport, Change
-from memoryfs.edits.tombstones import Tombstones, is_tombstoned
 from memoryfs.edits.takeback import judge, undo, unjudge
+from memoryfs.edits.tombstones import Tombstones, is_tombstoned
 from memoryfs.edits.verbs import forget, move, remember, resolve, topic_path
 from memoryfs.edits.write import edit_topic, read_topic
 from memoryfs.files import topic_paths
 
 __all__ = [
-    "AdoptReport", "Change", "Tombstones", "adopt", "edit_topic", "forget", "is_tombstoned", "judge", "load_topics", "move",
-    "read_topic", "read_topics", "remember", "resolve", "topic_path", "topic_paths",  "undo", "unjudge",
+    "AdoptReport", "Change", "Tombstones", "adopt", "edit_topic", "forget", "is_tombstoned", "judge", "lift", "load_topics", "move", "moved_to",
+    "read_topic", "read_topics", "remember", "resolve", "topic_path", "topic_paths", "undo", "unjudge",
 ]

@@ -18,11 +18,11 @@ from memoryfs.edits.echoes import record, without_echo
 from memoryfs.edits.load import load_topics
 from memoryfs.edits.plan import Change, Step
 from memoryfs.edits.steps import take_steps
-from memoryfs.edits.tombstones import Tombstones
 from memoryfs.edits.takeback import hunks
+from memoryfs.edits.tombstones import Tombstones
 from memoryfs.edits.write import edit_topic, read_topic
 from memoryfs.errors import NotFoundError, UnwritableFileError, UsageError
-from memoryfs.files import BRIEFING, OWN_FOLDERS, raw_ids, topic_paths
+from memoryfs.files import BRIEFING, INBOX, OWN_FOLDERS, raw_ids, topic_paths
 from memoryfs.ledger import Entry, Known
 from memoryfs.model import CURRENT, Memory
 from memoryfs.notation import fold
@@ -41,7 +41,7 @@ def topic_path(root: Path, name: str, config: Config) -> str:
     clean = clean if clean.lower().endswith(".md") else f"{clean}.md"
     inside(root, clean, follow_links_outside=config.follow_links_outside)
     parts = PurePosixPath(clean.replace("\\", "/")).parts
-    if parts[0] in OWN_FOLDERS or clean.casefold() == BRIEFING.casefold() or any(
+    if parts[0] in OWN_FOLDERS or clean.casefold() in (BRIEFING.casefold(), INBOX) or any(
         part.startswith(".") or any(ord(char) < 32 for char in part) for part in parts
     ):
         raise UsageError(f"{name!r} is not a place for a topic", remedy="Name a file such as projects/x.md.")
@@ -66,7 +66,7 @@ def remember(
     """
     path = topic_path(root, memory.topic, config)
     known = _state(root)
-    same = _standing(root, config, known, memory.summary, path)
+    same = standing(root, config, known, memory.summary, path)
     if same:
         return Change("exists", same.id, same.topic, same.summary)
     grave = Tombstones(known).find(memory.summary, memory.source_range)
@@ -92,7 +92,7 @@ def remember(
     return Change(action, id, path, new.summary)
 
 
-def _standing(root: Path, config: Config, known: Mapping[str, Known], text: str, path: str) -> Memory | None:
+def standing(root: Path, config: Config, known: Mapping[str, Known], text: str, path: str) -> Memory | None:
     """A current memory with the same words, in the topic itself or where the ledger knows it."""
     key = ledger.text_key(text)
     paths = [path, *sorted({k.topic for k in known.values() if k.status in CURRENT and k.key == key} - {path})]
@@ -115,7 +115,7 @@ def _free_id(memory: Memory, path: str, known: Mapping[str, Known]) -> str:
     return id
 
 
-def _find(root: Path, config: Config, id: str, known: Mapping[str, Known]) -> list[str]:
+def find_places(root: Path, config: Config, id: str, known: Mapping[str, Known]) -> list[str]:
     """The topic files that hold the memory; the ledger's place is tried first. Raises NotFoundError with look-alikes."""
     first = known[id].topic if id in known else ""
     paths = list(topic_paths(root, config))
@@ -144,7 +144,7 @@ def forget(root: Path, config: Config, id: str, *, actor: str, now: datetime, pu
         ledger.purge(root, id)
         return Change("withdraw", id, known[id].topic, "purged")
     entries: list[Entry] = []
-    places = _find(root, config, id, known)
+    places = find_places(root, config, id, known)
     for path in places:
         topic, _ = read_topic(root, path, config)
         memory = next(m for m in topic.memories if m.id == id)
@@ -169,7 +169,7 @@ def _take(
     changed: list[dict[str, Any]] | None = None,
 ) -> tuple[Entry, ...]:
     """Takes the steps in one file, and the organizer's copies of what is gone out of its front matter (what it wrote
-    there is `own`); returns what the ledger must know of the latter."""
+    there is `own`); returns what the ledger must know of the latter. `changed` gets the lines that undo needs."""
     told: tuple[Entry, ...] = ()
     texts = ("", "")
 
@@ -195,7 +195,7 @@ def move(root: Path, config: Config, id: str, to: str, *, actor: str, now: datet
     """
     path = topic_path(root, to, config)
     known = _state(root)
-    source = _find(root, config, id, known)[0]
+    source = find_places(root, config, id, known)[0]
     if source == path:
         return Change("nothing", id, path, "it stands there already")
     topic, _ = read_topic(root, source, config)

@@ -16,10 +16,18 @@ from memoryfs.topic_edit.memories import (
     transfer,
     withdraw,
 )
-from memoryfs.topic_edit.others import add_review, new_topic, remove_review, set_done, set_meta, tick_review
+from memoryfs.topic_edit.others import (
+    add_review,
+    leave_note,
+    new_topic,
+    remove_review,
+    set_done,
+    set_meta,
+    tick_review,
+)
 from memoryfs.topic_edit.sources import add_source, add_statement
 
 __all__ = [
-    "add_memory", "add_review", "add_source", "add_statement", "new_topic", "remove_review", "replace_summary",
+    "add_memory", "add_review", "add_source", "add_statement", "leave_note", "new_topic", "remove_review", "replace_summary",
     "set_done", "set_id", "set_ids", "set_meta", "supersede", "tick_review", "transfer", "withdraw",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import Any
@@ -12,7 +13,7 @@ from memoryfs.errors import UnwritableFileError
 from memoryfs.topic import REVIEW, Item, Topic, parse
 from memoryfs.topic_edit import yaml as yaml_edit
 from memoryfs.topic_edit.check import checked, find, find_review, read, writable
-from memoryfs.topic_edit.lines import add_item, bare, head_of, take_out
+from memoryfs.topic_edit.lines import add_item, bare, blank_at, content_end, head_of, insert, take_out
 
 
 def new_topic(path: str, *, title: str, summary: str = "", tags: Iterable[str] = (), query_hints: Iterable[str] = (),
@@ -81,6 +82,26 @@ def remove_review(topic: Topic, review_id: str) -> Topic:
     writable(topic)
     new = read(topic, take_out(topic, find_review(topic, review_id))[0])
     return checked(topic, new, {review_id}, visible=len(new.reviews) == len(topic.reviews) - 1)
+
+
+def leave_note(topic: Topic, title: str, text: str) -> Topic:
+    """Adds a list item under the heading `title`, which is made at the end if it is missing; it must not read as a memory."""
+    writable(topic)
+    lines = list(topic.lines)
+    section = next((s for s in topic.sections if s.title.casefold() == title.casefold()), None)
+    low, high = (section.start + 1, section.end) if section else (0, len(lines))
+    at = content_end(topic, lines, low, high)
+    new = [f"- {text}"] if section and at > low else ["", f"- {text}"] if section else ["", f"## {title}", "", f"- {text}"]
+    made = read(topic, insert(lines, at, new if blank_at(lines, at) else [*new, ""]))
+    told = any(text in said for _, said in made.prose)
+    if not (told and made.writable and made.meta == topic.meta and _kept(made) == _kept(topic)):
+        raise UnwritableFileError(topic.path, f"a line under {title} cannot be added")
+    return made
+
+
+def _kept(topic: Topic) -> Counter[tuple[str, ...]]:
+    """Every memory and review, as far as a line elsewhere in the file could change it."""
+    return Counter([*((m.id, m.summary, m.status, m.kind) for m in topic.memories), *((r.id, r.text) for r in topic.reviews)])
 
 
 def set_meta(topic: Topic, key: str, value: Any) -> Topic:

@@ -1,0 +1,86 @@
+"""Routes from folders to stores: which applies, where it stands among the others, and what a missing one must not do."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from memoryfs import MemoryStore, config, scope, scoped
+from memoryfs.errors import NoStoreError
+
+
+@pytest.fixture
+def world(tmp_path):
+    """A user's store with routes, two profiles, and folders."""
+    own = tmp_path / "home" / ".memory"
+    for name in ("work", "client"):
+        MemoryStore.init(own / "profiles" / name)
+    MemoryStore.init(own)
+    (own / "memoryfs.toml").write_text(
+        f'[routes]\n"{tmp_path}/work/**" = "profile:work"\n"{tmp_path}/work/*/client-?" = "profile:client"\n'
+        f'"{tmp_path}/gone" = "profile:gone"\n"{tmp_path}/bad" = "profile:../x"\n"relative/**" = "profile:work"\n', encoding="utf-8")
+    for name in ("work/a/src", "work/a/client-1/src", "work/a/client-22", "play", "gone/x", "bad", "workshop"):
+        (tmp_path / name).mkdir(parents=True)
+    return tmp_path, {"MEMORYFS_HOME": str(own)}
+
+
+def roots(world, place: str) -> list[str]:
+    base, environ = world
+    return [str(s.root.relative_to(base)) for s in scope.cascade(base / place, environ)]
+
+
+WORK, CLIENT, OWN = "home/.memory/profiles/work", "home/.memory/profiles/client", "home/.memory"
+
+
+@pytest.mark.parametrize(("place", "stores"), [
+    ("work", [WORK, OWN]), ("work/a/src", [WORK, OWN]), ("work/a/client-1/src", [CLIENT, OWN]), ("work/a/client-22", [WORK, OWN]),
+    ("play", [OWN]), ("workshop", [OWN]), ("bad", [OWN]),
+])
+def test_the_deepest_pattern_that_fits_applies(world, place, stores):
+    assert roots(world, place) == stores
+    assert scope.store_for(world[0] / place, world[1]) == world[0] / stores[0]
+    assert scope.locate(None, None, world[0] / place, world[1]) == world[0] / stores[0]
+
+
+def test_a_projects_own_store_is_nearer_and_one_above_the_pattern_further(world):
+    for place in ("work/a/.memory", ".memory"):
+        (world[0] / place).mkdir()
+    assert roots(world, "work/a/src") == ["work/a/.memory", WORK, ".memory", OWN]
+
+
+def test_a_route_to_a_store_that_is_not_there_sends_nothing_elsewhere(world):
+    base, environ = world
+    assert scope.store_for(base / "gone" / "x", environ) is None
+    with pytest.raises(NoStoreError, match="profiles/gone"):
+        scope.locate(None, None, base / "gone", environ)
+    with pytest.raises(NoStoreError, match="profiles/gone"):
+        scoped.stores_for("here", base / "gone", environ)
+    (base / "gone" / "x" / ".memory").mkdir()
+    assert roots(world, "gone/x")[0] == "gone/x/.memory"
+
+
+def test_a_worktree_goes_where_its_repository_goes(world):
+    base, _ = world
+    git = ["git", "-c", "user.name=T", "-c", "user.email=t@example.org"]
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "x"], ["worktree", "add", "-q", str(base / "play" / "tree")]):
+        subprocess.run([*git, *words], cwd=base / "work" / "a", check=True, capture_output=True, timeout=30)
+    assert roots(world, "play/tree") == [WORK, OWN]
+
+
+def test_all_does_not_look_into_the_other_profiles(world):
+    base, environ = world
+    assert [s.root for s in scoped.stores_for("all", base / "work" / "a", environ)] == [base / WORK, base / OWN]
+
+
+def test_org_18_only_the_users_own_settings_route(world):
+    base, environ = world
+    (base / "play" / ".memory").mkdir()
+    (base / "play" / ".memory" / "memoryfs.toml").write_text(f'[routes]\n"{base}/play/**" = "profile:work"\n')
+    assert roots(world, "play") == ["play/.memory", OWN]
+
+
+def test_settings_that_are_no_routes_are_named(tmp_path):
+    (tmp_path / "memoryfs.toml").write_text('[routes]\n"~/x" = 1\n')
+    loaded, problems = config.load(tmp_path)
+    assert loaded.routes == {} and "`routes` must be a table of strings" in problems[0].message
