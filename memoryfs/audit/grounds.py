@@ -162,7 +162,7 @@ def statement(
     replacing = next((m for t in topics.values() for m in t.memories if m.id == memory.superseded_by), None) \
         if memory.superseded_by else None
     return Statement(memory, said, len({(s.range.thread, s.range.start) if s.range else s.label for s in said}),
-                     _marks(memory, said), reviews, replacing, tuple(changes))
+                     weaknesses(memory, said), reviews, replacing, tuple(changes))
 
 
 def _without_history(made: Statement) -> Statement:
@@ -208,12 +208,13 @@ def _said(memory: Memory, topic: Topic, events: ReadEvents, context: bool) -> It
         if own:
             yield Said(label, None, own[1], quote, own[0])
         elif label in ranges:
-            yield _in_thread(label, ranges[label], note.date if note else None, quote, events, context)
+            yield said_in(label, ranges[label], note.date if note else None, quote, events, context)
 
 
-def _in_thread(
+def said_in(
     label: str, source: SourceRange, date: str | None, quote: str, events: ReadEvents, context: bool
 ) -> Said:
+    """One source in a thread; with `context`, the events around it."""
     read = events(source.thread, source.start, min(source.end, source.start + 200))
     if not read:
         return Said(label, source, date, quote, "", missing=True)
@@ -233,7 +234,7 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _marks(memory: Memory, said: Sequence[Said]) -> tuple[str, ...]:
+def weaknesses(memory: Memory, said: Sequence[Said]) -> tuple[str, ...]:
     """What is weak: nothing behind it, a thread that is gone, or words that no person said."""
     if not said:
         return (UNSOURCED,) if memory.metadata.get("adopted", True) else ()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memoryfs import ledger, thread
-from memoryfs.audit.grounds import Audit, OpenReview, audit, statement
+from memoryfs.audit.grounds import Audit, OpenReview, ReadEvents, audit, statement
 from memoryfs.ledger import Entry
 from memoryfs.model import STATUSES, Event
 
@@ -32,7 +32,7 @@ def examine(
     else:
         wanted = _of_topic(subject, topics, entries) or _of_question(store, subject, k, vectors)
     return audit(
-        subject, wanted, topics, entries, _reader(store), context=bool(id), history=history or bool(id), since=since,
+        subject, wanted, topics, entries, reader(store), context=bool(id), history=history or bool(id), since=since,
         store=str(store.root),
     )
 
@@ -41,7 +41,7 @@ def open_reviews(store: MemoryStore) -> tuple[OpenReview, ...]:
     """Every contradiction that waits for a person, in file order, with the grounds of its statements."""
     topics = store.topics()
     places = {memory.id: (memory, topic) for topic in topics.values() for memory in topic.memories}
-    read = _reader(store)
+    read = reader(store)
     return tuple(
         OpenReview(review, path, tuple(
             statement(*places[id], topics, (), read, context=True) for id in review.memory_ids if id in places))
@@ -76,7 +76,7 @@ def _of_question(store: MemoryStore, question: str, k: int, vectors: bool) -> li
     return [crumb.memory.id for crumb in direct or found.memories]
 
 
-def _reader(store: MemoryStore):
+def reader(store: MemoryStore) -> ReadEvents:
     """Events by thread and range, each range read once; a name that is no thread's has none."""
     read: dict[tuple[str, int, int], Sequence[Event]] = {}
 

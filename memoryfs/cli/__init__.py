@@ -29,7 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "move": ("memoryfs.cli.write", "Move a memory to another topic."),
     "list": ("memoryfs.cli.list_", "List topics and memories."),
     "dedupe": ("memoryfs.cli.list_", "Say whether a statement is already remembered."),
-    "review": ("memoryfs.cli.review", "Settle contradictions that wait for a person."),
+    "review": ("memoryfs.cli.review", "Settle what waits for a person, one by one; take a choice back; judge a memory."),
     "audit": ("memoryfs.cli.audit", "Show what is believed about something, on what grounds, and why it was not recalled."),
     "index": ("memoryfs.cli.index", "Synchronise, rebuild or watch the search index."),
     "doctor": ("memoryfs.cli.doctor", "Check the store and say how to mend what is wrong."),

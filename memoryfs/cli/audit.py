@@ -13,7 +13,7 @@ from memoryfs.errors import EXIT_DONE, EXIT_NOTHING, NotFoundError, UsageError
 from memoryfs.render import Paper, one_line, paper, safe, wrap
 
 if TYPE_CHECKING:
-    from memoryfs.audit import Audit, OpenReview, Said, Statement, WhyNot
+    from memoryfs.audit import Audit, Said, Statement, WhyNot
     from memoryfs.ledger import Entry
 
 _BY = {"user": "the user", "assistant": "the assistant", "tool": "a tool", "system": "the system", "person": "a person",
@@ -84,12 +84,12 @@ def page(made: Audit, on: Paper, *, history: bool = False, several: bool = False
     lines = [on.dim(safe(made.store)), ""] if several else []
     for review in made.conflicts:
         lines += [on.warn("Contradiction") + f"  ^{review.review.id}  {safe(review.topic)}:{review.review.line}"]
-        lines += [row for side in review.sides for row in _claim(side, on, made.store)]
+        lines += [row for side in review.sides for row in claim(side, on, made.store)]
         lines += [f"    settle it: memoryfs review accept|reject|keep-both ^{review.review.id}", ""]
     for title, listed in (("Believed now", made.current), ("Superseded", made.superseded)):
         if listed:
             lines.append(on.bold(f"{title} ({len(listed)})"))
-            lines += [row for s in listed for row in (*_claim(s, on, made.store), *_grounds(s, on, made.store))]
+            lines += [row for s in listed for row in (*claim(s, on, made.store), *grounds(s, on, made.store))]
             lines.append("")
     if made.withdrawn:
         lines.append(on.bold(f"Withdrawn ({len(made.withdrawn)})"))
@@ -101,7 +101,7 @@ def page(made: Audit, on: Paper, *, history: bool = False, several: bool = False
     return "\n".join(lines).rstrip()
 
 
-def _claim(made: Statement, on: Paper, store: str) -> list[str]:
+def claim(made: Statement, on: Paper, store: str) -> list[str]:
     """The statement itself, and where it stands."""
     memory = made.memory
     marks = "".join(f" [{m}]" for m in (*((memory.status,) if memory.status != "active" else ()), *made.marks))
@@ -111,7 +111,8 @@ def _claim(made: Statement, on: Paper, store: str) -> list[str]:
     return [*rows, "    " + on.dim(place + said) + on.warn(marks)]
 
 
-def _grounds(made: Statement, on: Paper, store: str) -> list[str]:
+def grounds(made: Statement, on: Paper, store: str) -> list[str]:
+    """What replaced it, who said it, when and in which words, and every change."""
     lines: list[str] = []
     if made.memory.superseded_by:
         after = made.replaced_by
@@ -181,13 +182,4 @@ def absent_page(absent: WhyNot, on: Paper) -> str:
         lines += wrap(f"{crumb.memory.summary}", on.width, "        ", f"    {number}. {crumb.score:.3f}  ^{crumb.memory.id}  ")
     if absent.remedy:
         lines += wrap(absent.remedy, on.width, "    ")
-    return "\n".join(lines)
-
-
-def review_page(item: OpenReview, on: Paper, store: str) -> str:
-    """An open contradiction with both statements and their sources in context."""
-    lines = [on.warn("Contradiction") + f"  ^{item.review.id}  {safe(item.topic)}:{item.review.line}"]
-    lines += wrap(item.review.text, on.width, "    ")
-    for side in item.sides:
-        lines += ["", *_claim(side, on, store), *_grounds(side, on, store)]
     return "\n".join(lines)
