@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from memoryfs.cli.context import emit_json, open_store, report_problems, wants_json
 from memoryfs.errors import EXIT_DONE, EXIT_NOTHING
-from memoryfs.model import MEMORY_KINDS, STATUSES
+from memoryfs.model import MEMORY_KINDS, STATUSES, Memory
 from memoryfs.render import one_line, safe
 
 
 @click.command("list")
 @click.option("--topic", metavar="T", help="One topic file, or a folder of them.")
 @click.option("--kind", type=click.Choice(MEMORY_KINDS))
-@click.option("--status", type=click.Choice([*STATUSES, "all"]), default="active", show_default=True)
+@click.option("--status", type=click.Choice([*STATUSES, "inbox", "all"]), default="active", show_default=True,
+              help="`inbox`: what waits in inbox.md for a person or a second sighting.")
 @click.option("--threads", is_flag=True, help="List threads instead of memories.")
 @click.option("-0", "nul", is_flag=True, help="Only topic paths, each once, separated by NUL.")
 @click.pass_context
@@ -35,7 +38,7 @@ def list_command(
         ctx.exit(EXIT_DONE if names else EXIT_NOTHING)
     topics = store.topics()
     report_problems(ctx, [p for t in topics.values() for p in t.problems])
-    found = select(topics, topic=topic, kind=kind, status=status)
+    found = _waiting(store.root, kind) if status == "inbox" else select(topics, topic=topic, kind=kind, status=status)
     if nul:
         click.echo("".join(f"./{path}\0" for path in dict.fromkeys(m.topic for m in found)), nl=False)
         return
@@ -52,6 +55,16 @@ def list_command(
     if not found:
         click.echo("Nothing found.", err=True)
         ctx.exit(EXIT_NOTHING)
+
+
+def _waiting(root: Path, kind: str | None) -> list[Memory]:
+    """What stands in inbox.md, as it reads now."""
+    from memoryfs import inbox
+
+    return [
+        Memory(line.id, line.text, line.kind or "fact", "inbox", inbox.INBOX, line.number + 1, line.ranges, date=line.date or None)
+        for line in inbox.lines(inbox.read(root)[0]) if kind in (None, line.kind or "fact")
+    ]
 
 
 @click.command("dedupe", context_settings={"ignore_unknown_options": True})

@@ -219,3 +219,13 @@ def test_con_04_killed_at_every_write_of_the_inbox(
         assert contents(root) == wanted, f"killed {'after' if after else 'before'} write {left}"
     assert left > 8
     assert os.path.exists(whole / "inbox.md")
+
+
+def test_it_is_listed_when_asked_for_by_status(waiting: Path) -> None:
+    from click.testing import CliRunner
+
+    from memoryfs.cli import cli
+
+    usual = CliRunner().invoke(cli, ["--store", str(waiting), "list"])
+    asked = CliRunner().invoke(cli, ["--store", str(waiting), "list", "--status", "inbox"])
+    assert POOL not in usual.output and POOL in asked.output and "inbox.md" in asked.output
