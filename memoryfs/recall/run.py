@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memoryfs.errors import ModelUnavailableError, UsageError
 from memoryfs.index.core import MISMATCH
-from memoryfs.model import Event, Evidence, Recall
-from memoryfs.recall import abstain, decide, extract, fuse, history, hops, kinds, time
-from memoryfs.recall.events import Candidate
+from memoryfs.model import Evidence, Recall
+from memoryfs.recall import abstain, choose, decide, extract, fuse, history, hops, time
 from memoryfs.recall.query import Query, analyse
 from memoryfs.recall.retrieve import Found, retrieve
 from memoryfs.text import estimate_tokens
@@ -122,8 +121,8 @@ def _evidence(
     index: Index, query: Query, found: Found, k: int, max_tokens: int, exact: bool, level: int
 ) -> list[Evidence]:
     """Spans of the k best events: a few words of each at level 1, what answers at level 2."""
-    chosen = _events(index, query, found, k)
-    wanted = [extract.Wanted(c.event, c.spans(index), c.items[0].score, c.values) for c in chosen]
+    chosen = choose.events(index, query, found, k)
+    wanted = [extract.Wanted(c.event, c.spans(index), c.score, c.values) for c in chosen]
     room = min(max_tokens, INDEX_TOKENS * len(wanted)) if level == 1 else max_tokens
     out: list[Evidence] = []
     for item, spans in zip(chosen, extract.extract(wanted, found.weights, room, exact=exact), strict=True):
@@ -149,60 +148,3 @@ def _texts(index: Index, found: Found) -> list[str]:
         if event is not None:
             out.append(event.text[thread.start[item.nth] : thread.end[item.nth]])
     return out
-
-
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    """An event with those of its units that are candidates, best first, and what replaced what it states.
-
-    `values`: where it holds values of the kind that is asked for.
-    """
-
-    event: Event
-    items: tuple[Candidate, ...]
-    score: float
-    replaced: str
-    values: tuple[tuple[int, int], ...] = ()
-
-    def spans(self, index: Index) -> tuple[tuple[int, int], ...]:
-        thread = index.thread(self.items[0].number)
-        return tuple((thread.start[i.nth], thread.end[i.nth]) for i in self.items[:2])
-
-
-def _events(index: Index, query: Query, found: Found, k: int) -> list[_Chosen]:
-    """The k best events. The same text twice (a branch, a resumed session) counts once."""
-    units: dict[tuple[int, int], list[Candidate]] = {}
-    for item in found.events:
-        thread = index.thread(item.number)
-        units.setdefault((item.number, thread.event[item.nth]), []).append(item)
-    past = history.History(index)
-    wanted = kinds.asked(query.text)
-    listed: list[_Chosen] = []
-    seen: set[str] = set()
-    threads: set[int] = set()
-    for (number, position), items in units.items():
-        if len(listed) >= 3 * k + 5 and (number in threads or len(listed) >= 5 * k + 5):
-            continue
-        event = index.sources.event(index.thread(number), position)
-        if event is None or (len(event.text) > 40 and event.text in seen):
-            continue
-        seen.add(event.text)
-        threads.add(number)
-        replaced = past.replaced_by(event) if past else ""
-        score = items[0].score * (history.DEMOTION if replaced else 1.0)
-        values = _values(index, event, items, wanted) if wanted else ()
-        listed.append(_Chosen(event, tuple(items), score, replaced, values))
-    holding = sum(bool(c.values) for c in listed)
-    if holding:  # what most places hold tells nothing
-        bonus = fuse.VALUE * (1 - holding / len(listed))
-        listed = [replace(c, score=c.score + bonus) if c.values else c for c in listed]
-    listed.sort(key=lambda c: (-c.score, c.items[0].doc))
-    scored = [(c.score, c.items[0].number) for c in listed]
-    return [listed[place] for place in fuse.spread(scored, k, across=query.asks_across)]
-
-
-def _values(index: Index, event: Event, items: Sequence[Candidate], wanted: frozenset[str]) -> tuple[tuple[int, int], ...]:
-    """Where the event's best units hold values of the kinds asked for."""
-    thread = index.thread(items[0].number)
-    spans = [(thread.start[item.nth], thread.end[item.nth]) for item in items[:2]]
-    return tuple(value for start, end in spans for value in kinds.values(event.text, wanted, start, end))

@@ -1,0 +1,140 @@
+"""In: ranked units. Out: the k events that evidence is quoted from, best first.
+
+Units are gathered into events; the same text twice counts once; what has been replaced ranks lower; a place that holds
+a value of the kind asked for ranks higher; no thread fills the list; and the best memories keep a place each for the
+event they were made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from memoryfs.model import Event, Memory
+from memoryfs.recall import fuse, history, kinds
+from memoryfs.recall.events import Candidate
+from memoryfs.recall.query import Query
+from memoryfs.text import similarity_key
+
+if TYPE_CHECKING:
+    from memoryfs.index.core import Index
+    from memoryfs.recall.retrieve import Found
+
+PLACES = (3, 5, 8)  # where at the latest (from 0) the source of the first, second and third memory stands
+NARROW = 3  # events; a memory made from more does not say which of them answers
+SUPPORT = 0.1  # share of the question's weight that a memory's own words must cover, to keep a place
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """An event with those of its units that are candidates, best first, and what replaced what it states.
+
+    `values`: where it holds values of the kind that is asked for.
+    """
+
+    event: Event
+    items: tuple[Candidate, ...]
+    score: float
+    replaced: str
+    values: tuple[tuple[int, int], ...] = ()
+
+    def spans(self, index: Index) -> tuple[tuple[int, int], ...]:
+        """Its two best units."""
+        thread = index.thread(self.items[0].number)
+        return tuple((thread.start[i.nth], thread.end[i.nth]) for i in self.items[:2])
+
+
+def events(index: Index, query: Query, found: Found, k: int) -> list[Chosen]:
+    """The k best events."""
+    units: dict[tuple[int, int], list[Candidate]] = {}
+    for item in found.events:
+        thread = index.thread(item.number)
+        units.setdefault((item.number, thread.event[item.nth]), []).append(item)
+    kept = list(_of_memories(index, found, units))
+    past = history.History(index)
+    wanted = kinds.asked(query.text)
+    listed: list[Chosen] = []
+    seen: set[str] = set()
+    threads: set[int] = set()
+    for (number, position), items in units.items():
+        full = len(listed) >= 3 * k + 5 and (number in threads or len(listed) >= 5 * k + 5)
+        if full and (number, position) not in kept:
+            continue
+        event = index.sources.event(index.thread(number), position)
+        if event is None or (len(event.text) > 40 and event.text in seen):
+            continue
+        seen.add(event.text)
+        threads.add(number)
+        replaced = past.replaced_by(event) if past else ""
+        score = items[0].score * (history.DEMOTION if replaced else 1.0)
+        values = _values(index, event, items, wanted) if wanted else ()
+        listed.append(Chosen(event, tuple(items), score, replaced, values))
+    holding = sum(bool(c.values) for c in listed)
+    if holding:  # what most places hold tells nothing
+        bonus = fuse.VALUE * (1 - holding / len(listed))
+        listed = [replace(c, score=c.score + bonus) if c.values else c for c in listed]
+    listed.sort(key=lambda c: (-c.score, c.items[0].doc))
+    scored = [(c.score, c.items[0].number) for c in listed]
+    chosen = [listed[place] for place in fuse.spread(scored, k, across=query.asks_across)]
+    return _with_places(index, chosen, listed, kept, k)
+
+
+def _with_places(
+    index: Index, chosen: list[Chosen], listed: list[Chosen], kept: list[tuple[int, int]], k: int
+) -> list[Chosen]:
+    """The chosen, in which the memories' source events stand at their places at the latest."""
+    by_key = {(c.items[0].number, index.thread(c.items[0].number).event[c.items[0].nth]): c for c in listed}
+    for place, key in zip(PLACES, kept, strict=False):
+        own = by_key.get(key)
+        if own is None or own.replaced or own in chosen[: place + 1] or place >= k:
+            continue
+        rest = [c for c in chosen if c is not own]
+        if place < len(rest):
+            own = replace(own, score=max(own.score, rest[place].score))
+        chosen = [*rest[:place], own, *rest[place:]][:k]
+    return chosen
+
+
+def _of_memories(
+    index: Index, found: Found, units: dict[tuple[int, int], list[Candidate]]
+) -> Iterator[tuple[int, int]]:
+    """(thread number, position) of the source event of each of the best memories that was made from few events."""
+    seen: set[tuple[int, int]] = set()
+    for item in found.memories[:8]:
+        if len(seen) == len(PLACES):
+            return
+        key = _source(index, item.crumb.memory, units) if item.coverage >= SUPPORT else None
+        if key and key not in seen:
+            seen.add(key)
+            yield key
+
+
+def _source(index: Index, memory: Memory, units: dict[tuple[int, int], list[Candidate]]) -> tuple[int, int] | None:
+    """The event that holds the memory's quote, else the best ranked one of its ranges."""
+    quoted = similarity_key(memory.quote)
+    best: tuple[float, tuple[int, int]] | None = None
+    for source in memory.source_range:
+        number = index.thread_number(source.thread)
+        thread = index.thread(number) if number is not None else None
+        if thread is None or source.end - source.start >= NARROW:
+            continue
+        for position, event_number in enumerate(thread.index):
+            key = (number, position)
+            if not source.start <= event_number <= source.end or key not in units:
+                continue
+            if quoted:
+                event = index.sources.event(thread, position)
+                if event is not None and quoted in similarity_key(event.text):
+                    return key
+            score = units[key][0].score
+            if best is None or score > best[0]:
+                best = (score, key)
+    return best[1] if best else None
+
+
+def _values(index: Index, event: Event, items: Sequence[Candidate], wanted: frozenset[str]) -> tuple[tuple[int, int], ...]:
+    """Where the event's best units hold values of the kinds asked for."""
+    thread = index.thread(items[0].number)
+    spans = [(thread.start[item.nth], thread.end[item.nth]) for item in items[:2]]
+    return tuple(value for start, end in spans for value in kinds.values(event.text, wanted, start, end))
