@@ -51,7 +51,7 @@ def _with_others(found: tuple[Scope, ...], cwd: Path, environ: Mapping[str, str]
     step = found[-1].distance + 1 if found else 0
     others: list[Scope] = []
     for top in (*tops, here):
-        for root in _below(top):
+        for root in stores_below(top):
             real = os.path.realpath(root)
             if real not in known:
                 known.add(real)
@@ -59,7 +59,8 @@ def _with_others(found: tuple[Scope, ...], cwd: Path, environ: Mapping[str, str]
     return (*found, *others)
 
 
-def _below(top: Path) -> Iterator[Path]:
+def stores_below(top: Path) -> Iterator[Path]:
+    """The `.memory/` folders in `top` and below, as deep as MAX_DEPTH, of at most MAX_FOLDERS folders."""
     left = MAX_FOLDERS
     waiting = [(top, 0)]
     while waiting and left > 0:

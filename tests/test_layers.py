@@ -21,7 +21,7 @@ LAYERS = [
     ["memoryfs.edits", "memoryfs.briefing"],
     ["memoryfs.briefing_cache"],
     ["memoryfs.exporters", "memoryfs.notes"],
-    ["memoryfs.reading", "memoryfs.filewise", "memoryfs.store", "memoryfs.scoped"],
+    ["memoryfs.reading", "memoryfs.filewise", "memoryfs.store", "memoryfs.scoped", "memoryfs.shared"],
     ["memoryfs.evaluate", "memoryfs.audit", "memoryfs.review", "memoryfs.doctor"],
     ["memoryfs.cli", "memoryfs.mcp_server", "memoryfs.harness", "memoryfs.web", "memoryfs.__main__"],
     ["organizer"],

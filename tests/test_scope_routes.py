@@ -74,7 +74,7 @@ def test_all_does_not_look_into_the_other_profiles(world):
 
 
 def test_org_18_only_the_users_own_settings_route(world):
-    base, environ = world
+    base, _ = world
     (base / "play" / ".memory").mkdir()
     (base / "play" / ".memory" / "memoryfs.toml").write_text(f'[routes]\n"{base}/play/**" = "profile:work"\n')
     assert roots(world, "play") == ["play/.memory", OWN]
