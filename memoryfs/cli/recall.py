@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from memoryfs.cli.context import emit_json, notice, report_problems, stores_in_scope, wants_json
 from memoryfs.errors import EXIT_DONE, EXIT_NOTHING, UsageError
 from memoryfs.model import Recall
-from memoryfs.render import one_line, safe
+from memoryfs.render import Paper, paper, safe, wrap
 
 MAX_K = 1000
 
@@ -46,7 +47,8 @@ def recall_command(
     unknown = set(wanted) - set(STATUSES)
     if unknown:
         raise UsageError(f"unknown status {', '.join(sorted(unknown))}", remedy=f"Statuses: {', '.join(STATUSES)}.")
-    found = scoped.recall(stores_in_scope(ctx, scope_name), text, k=min(k, MAX_K), level=level, max_tokens=max_tokens,
+    stores = stores_in_scope(ctx, scope_name)
+    found = scoped.recall(stores, text, k=min(k, MAX_K), level=level, max_tokens=max_tokens,
                           status=wanted, as_of=as_of, file=file, vectors=not no_vectors)
     for line in found.notices:
         notice(ctx, line)
@@ -54,30 +56,38 @@ def recall_command(
     if wants_json(ctx):
         emit_json(found.to_dict())
     else:
-        click.echo(page(found))
+        click.echo(page(found, paper(sys.stdout), stores[0][0].root))
     ctx.exit(EXIT_DONE if found.memories or found.evidence else EXIT_NOTHING)
 
 
-def page(found: Recall) -> str:
-    """The answer for a person, in plain lines of about 100 columns."""
+def page(found: Recall, on: Paper | None = None, root: Path | None = None) -> str:
+    """The answer for a person; `root` is the nearest store's folder. Evidence is never wrapped: it is verbatim."""
+    on = on or Paper()
     lines: list[str] = []
     if found.file:
-        lines.append(safe(f"About {found.file['path']}" + ("" if found.file["exists"] else " (there is no such file now)")))
+        gone = "" if found.file["exists"] else " (there is no such file now)"
+        lines += wrap(f"About {found.file['path']}{gone}", on.width, "    ", "")
     if found.abstained:
-        lines.append("Nothing supports an answer." + (" Nearest:" if found.memories or found.evidence else ""))
+        lines.append(on.warn("Nothing supports an answer.") + (" Nearest:" if found.memories or found.evidence else ""))
     for crumb in found.memories:
         memory = crumb.memory
         mark = "" if memory.status == "active" else f" [{memory.status}]"
-        lines.append(f"^{memory.id}{mark}  {one_line(memory.summary, 100)}")
+        lines += wrap(memory.summary, on.width, "    ", f"^{memory.id}{mark}  ")
         place = memory.topic if not crumb.scope else f"{crumb.store}/{memory.topic}"
-        lines.append(f"    {safe(place)}:{memory.line}  " + "  ".join(r.label for r in memory.source_range))
+        shown = safe(f"{place}:{memory.line}")
+        home = Path(crumb.store) if crumb.store else root
+        shown = on.link(shown, home / memory.topic, memory.line) if home else shown
+        ranges = [r.label for r in memory.source_range]
+        more = f"  +{len(ranges) - 3}" if len(ranges) > 4 else ""
+        lines.append("    " + on.dim(shown + "".join(f"  {label}" for label in ranges[: 3 if more else 4]) + more))
         if crumb.about:
-            lines.append(f"    {_aged(crumb.about)}")
+            lines += [on.dim(row) for row in wrap(_aged(crumb.about), on.width, "    ")]
     if found.memories and found.evidence:
         lines.append("")
     for proof in found.evidence:
         mark = f"  (superseded by ^{proof.superseded_by})" if proof.superseded_by else ""
-        lines.append(f"{proof.thread}:{proof.index} [{proof.start}:{proof.end}]  {proof.role}  {proof.time or ''}{mark}")
+        head = f"{proof.thread}:{proof.index} [{proof.start}:{proof.end}]  {proof.role}  {proof.time or ''}"
+        lines.append(on.bold(safe(head.rstrip())) + on.warn(mark))
         lines.extend("    " + safe(row) for row in proof.text.splitlines())
     return "\n".join(lines) if lines else "Nothing found."
 
