@@ -103,7 +103,7 @@ class MemoryStore:
         self, text: str, *, topic: str | None = None, kind: str = "fact", source: str | SourceRange | None = None,
         actor: str = "person", hints: Sequence[str] = (),
     ) -> Change:
-        """Write one memory into a topic file. Secrets in `text` are redacted. Raises UsageError for bad arguments."""
+        """Write one memory into a topic file. Secrets in `text` and `hints` are redacted. Raises UsageError for bad arguments."""
         from memoryfs import edits
         from memoryfs import topic as topics
         from memoryfs.redact import redact
@@ -117,7 +117,7 @@ class MemoryStore:
         now = self.clock()
         memory = Memory(
             id=topics.memory_id(clean), summary=clean, kind=kind, status="active", topic=topic or self._place(clean, kind),
-            line=0, source_range=ranges, stated_by=actor, date=now.date().isoformat(), query_hints=tuple(hints),
+            line=0, source_range=ranges, stated_by=actor, date=now.date().isoformat(), query_hints=tuple(redact(hint).text for hint in hints),
         )
         change = edits.remember(self.root, self.config, memory, actor=actor, now=now)
         self.refresh()

@@ -92,7 +92,8 @@ def _unwritten(error: OSError) -> int:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python complains at shutdown
     if error.errno == errno.EPIPE:
         return 0
-    click.echo(f"memoryfs: {error.filename or 'the output'}: {error.strerror or error}", err=True)
+    said = f"{error.filename or 'the output'}: {error.strerror}" if error.strerror else str(error)
+    click.echo(f"memoryfs: {said}", err=True)
     return 1
 
 

@@ -228,6 +228,13 @@ def test_remember_finds_a_topic_and_never_a_sessions_page(run, store):
     assert made["topic"] == "notes/general.md"
 
 
+def test_org_13_a_secret_in_a_hint_is_redacted(run, store):
+    secret = "glpat-" + "a1B2c3D4e5F6g7H8i9J0"
+    assert run("--store", store, "remember", "Deploys need a token", "--hint", secret, "--hint", "deploy token").code == 0
+    assert not [p for p in store.rglob("*") if p.is_file() and secret.encode() in p.read_bytes()]
+    assert "deploy token" in (store / "notes" / "general.md").read_text()
+
+
 def test_remember_refuses_a_source_that_is_not_there(run, store):
     thread = next(store.glob("threads/*/*/*.jsonl")).stem
     assert run("--store", store, "remember", "The port is 7443", "--source", f"{thread}:9000-9001").code == 5
