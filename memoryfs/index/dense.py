@@ -1,7 +1,7 @@
 """In: documents without a vector, and an embedder; or a query's vector. Out: int8 vectors in vec0; similarities.
 
-Only memories and what people and agents said are embedded (RECALL-NOTES: tool output costs much and adds noise), newest
-threads first. A vector is kept twice: its signs (less a fixed centre, because all vectors of such models lean one way) in
+Only memories and what people and agents said are embedded (RECALL-NOTES: tool output costs much and adds noise): memories
+first, then a batch of every thread in turn, so that no thread waits for another's end. A vector is kept twice: its signs (less a fixed centre, because all vectors of such models lean one way) in
 vec0, for a first pass over everything, and as int8 (127 × the L2-normalised value) in `codes`, from which the best of
 that pass are scored. A small store is compared vector by vector. The fingerprint of the embedder and of the
 cutting into units stands in `meta`; with another one the vectors are not used, and `embed_pending` starts over only when
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from memoryfs.index.core import Index
+    from memoryfs.index.units import ThreadMap
     from memoryfs.models.protocols import Embedder
 
 CHUNKING = f"units={UNIT_CHARS};2"
@@ -188,32 +189,50 @@ def embed_pending(
         count += len(batch)
         if progress:
             progress(count, 0)
-    todo = db.execute("SELECT number, embedded, units FROM threads WHERE embedded < units ORDER BY name DESC").fetchall()
-    for number, start, _units in todo:
-        if clock() >= deadline:
-            break
-        thread = index.thread(number)
-        if thread is None:
-            continue
-        while start < len(thread) and clock() < deadline:
-            chosen, stop = _next_batch(thread, start)
-            done = [("UPDATE threads SET embedded = ? WHERE number = ?", (stop, number))]
-            texts, keys = [], []
-            events = index.sources.events(thread, [thread.event[unit] for unit in chosen])
-            for unit in chosen:
-                event = events.get(thread.event[unit])
-                if event is not None:
-                    texts.append(event.text[thread.start[unit] : thread.end[unit]])
-                    keys.append((number << SHIFT | unit, EVENTS, thread.at[thread.event[unit]]))
-            if texts:
-                _store(db, keys, embedder.embed_passages(texts), done)
-                count += len(texts)
-                if progress:
-                    progress(count, 0)
-            else:
-                db.execute(*done[0])
-            start = stop
+    rows = db.execute("SELECT number, embedded FROM threads WHERE embedded < units ORDER BY name DESC").fetchall()
+    starts: dict[int, int] = dict(rows)
+    while starts and clock() < deadline:
+        for number, start in list(starts.items()):
+            if clock() >= deadline:
+                break
+            thread = index.thread(number)
+            if thread is None or start >= len(thread):
+                del starts[number]
+                continue
+            embedded, starts[number] = _embed_batch(index, embedder, thread, start)
+            count += embedded
+            if progress and embedded:
+                progress(count, 0)
     return count, pending(db)
+
+
+def _embed_batch(index: Index, embedder: Embedder, thread: ThreadMap, start: int) -> tuple[int, int]:
+    """Embed the next batch of a thread from unit `start` on; (embedded, the unit to go on from)."""
+    chosen, stop = _next_batch(thread, start)
+    done = [("UPDATE threads SET embedded = ? WHERE number = ?", (stop, thread.number))]
+    texts, keys = [], []
+    events = index.sources.events(thread, [thread.event[unit] for unit in chosen])
+    for unit in chosen:
+        event = events.get(thread.event[unit])
+        if event is not None:
+            texts.append(event.text[thread.start[unit] : thread.end[unit]])
+            keys.append((thread.number << SHIFT | unit, EVENTS, thread.at[thread.event[unit]]))
+    if texts:
+        _store(index.db, keys, embedder.embed_passages(texts), done)
+    else:
+        index.db.execute(*done[0])
+    return len(texts), stop
+
+
+def waiting(db: apsw.Connection, numbers: Sequence[int]) -> tuple[dict[int, int], float]:
+    """Of these threads: how many units have had their turn; and the share of the store's units that have."""
+    done: dict[int, int] = {}
+    for begin in range(0, len(numbers), 500):
+        part = numbers[begin : begin + 500]
+        marks = ",".join("?" * len(part))
+        done.update(db.execute(f"SELECT number, embedded FROM threads WHERE number IN ({marks})", part).fetchall())
+    some, all_ = db.execute("SELECT coalesce(sum(embedded), 0), coalesce(sum(units), 0) FROM threads").fetchall()[0]
+    return done, some / all_ if all_ else 1.0
 
 
 def _next_batch(thread: Any, start: int) -> tuple[list[int], int]:

@@ -23,7 +23,7 @@ VALUE = 1.2  # for a place that holds a value of the kind asked for (a port, a r
 TOOL = 0.85  # tool output, beside what was said
 
 ACROSS = 0.6
-FREE, SAME_THREAD = 7, 0.4  # from its eighth event on, each one of a thread counts for this much less: room for others
+FREE, SAME_THREAD = 7, 0.7  # from its eighth event on, each one of a thread counts for this much less: room for others
 
 
 def parts(item: Candidate, query: Query, *, dense: bool) -> dict[str, float]:

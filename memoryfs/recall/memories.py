@@ -1,6 +1,6 @@
 """In: the query's postings and vector. Out: breadcrumbs (memories and prose), best first, each with the parts of its rank.
 
-score = fused + tag + importance + recency − stale. `fused` adds the memory's own BM25 (divided by the best), its vector
+score = fused + tag + importance + recency − stale − staged (learned on an unmerged git branch). `fused` adds the memory's own BM25 (divided by the best), its vector
 similarity above the mean, and a share of its topic's BM25 (title, summary, tags, hints, retrieve_when).
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memoryfs.index.core import Index
 
 K1, B = 1.2, 0.5
-TOPIC_SHARE, DENSE, TAG, IMPORTANCE, RECENCY, STALE = 0.35, 0.6, 0.08, 0.06, 0.04, 0.3
+TOPIC_SHARE, DENSE, TAG, IMPORTANCE, RECENCY, STALE, STAGED = 0.35, 0.6, 0.08, 0.06, 0.04, 0.3, 0.1
 HALF_LIFE_DAYS = 60.0
 CANDIDATES = 200
 
@@ -69,7 +69,7 @@ def rank(
     best = max((s for d, s in lexical.items() if rows[d][2] != "topic"), default=0.0)
     best_topic = max(topic_score.values(), default=0.0)
     scored: list[tuple[float, int, dict[str, float]]] = []
-    for doc, (path, _id, kind, state, _text, _terms, at, importance, _data) in rows.items():
+    for doc, (path, _id, kind, state, _text, _terms, at, importance, data) in rows.items():
         if kind == "topic" or (status and state not in status) or (until is not None and at != NO_TIME and at > until):
             continue
         why: dict[str, float] = {}
@@ -89,6 +89,8 @@ def rank(
             why["recency"] = RECENCY * math.exp2(-max(0.0, now - at) / 86400 / HALF_LIFE_DAYS)
         if state in ("superseded", "archived", "withdrawn"):
             why["stale"] = -STALE
+        if '"branch"' in data and json.loads(data).get("metadata", {}).get("branch"):
+            why["branch"] = -STAGED
         scored.append((sum(why.values()), doc, why))
     scored.sort(key=lambda item: (-item[0], item[1]))
     out: list[Ranked] = []

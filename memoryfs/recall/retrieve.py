@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memoryfs.index.core import Index
 
 DENSE_K = 120
+USUAL = 0.4  # similarity, 0..1, of a message found by words
 RANGE_EVENTS = 40  # of a memory's source range that are boosted
 RANGE_MEMORIES = 8
 
@@ -105,9 +106,16 @@ def _fill_dense(index: Index, items: dict[int, Candidate], vector: object, raw: 
 
     missing = [doc for doc in items if doc not in raw]
     scale = _above({**raw, **dense.search(index.db, vector, dense.EVENTS, 0, only=missing)}, mean)
+    done, share = dense.waiting(index.db, sorted({doc >> SHIFT for doc in items}))
+    late = {d for d, item in items.items() if item.message and item.role < 2 and d & MASK >= done.get(d >> SHIFT, 0)}
+    if late:  # a message that has no vector yet is worth as much as other messages found by words
+        known = sorted(scale.get(d, 0.0) for d in missing if d not in late and items[d].message and items[d].role < 2)
+        usual = known[len(known) // 2] if known else USUAL
+        scale.update((doc, usual) for doc in late)
+    trust = share * share  # until most is embedded, vectors add candidates rather than decide
     for doc, item in items.items():
-        item.dense = scale.get(doc, 0.0)
-        item.dense_near = max(scale.get(doc - 1, 0.0), scale.get(doc + 1, 0.0))
+        item.dense = trust * scale.get(doc, 0.0)
+        item.dense_near = trust * max(scale.get(doc - 1, 0.0), scale.get(doc + 1, 0.0))
     by_thread: dict[int, list[float]] = {}
     for doc, item in items.items():
         by_thread.setdefault(doc >> SHIFT, []).append(item.dense)

@@ -181,3 +181,29 @@ def test_an_older_index_with_vectors_is_made_anew_without_the_extension(store):
     with opened(store) as ix:
         assert not ix.has_vectors()
         assert ix.embed_pending(Axes("cat"), 60)[0] == 4
+
+
+def test_every_thread_gets_its_turn_before_one_is_finished(tmp_path):
+    for name in (T1, T2):
+        thread(tmp_path, name, [f"cat number {n}" for n in range(40)])
+    with opened(tmp_path) as ix:
+        ticks = iter(range(100))
+        embedder = Axes("cat")
+        assert not ix.vectors_ready()
+        dense.reset(ix.db, embedder)
+        dense.embed_pending(ix, embedder, 4, clock=lambda: next(ticks))
+        assert [done for done, in ix.db.execute("SELECT embedded FROM threads ORDER BY name")] == [16, 16]
+
+
+def test_a_message_without_a_vector_yet_does_not_lose_to_one_with(tmp_path):
+    words = "the gateway listens on the reserved address"
+    thread(tmp_path, T1, [f"{words} and more"] + ["cat"] * 12)
+    thread(tmp_path, T2, ["a gateway", *["a dog barked"] * 12])
+    with opened(tmp_path) as ix:
+        embedder = Axes("gateway", "dog")
+        assert not ix.vectors_ready()
+        dense.reset(ix.db, embedder)
+        number = ix.thread_number(T2)
+        dense._embed_batch(ix, embedder, ix.thread(number), 0)
+        answer = recall(ix, "which address does the gateway listen on", embedder=embedder, level="2", now=NOW)
+    assert answer.evidence[0].thread == T1
