@@ -6,11 +6,11 @@ The checks are a list of functions, each over the same `Context`, so that one br
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from memoryfs import files, ledger
+from memoryfs import checks, files, ledger
 from memoryfs.briefing.phrase import target_of
 from memoryfs.errors import MemoryfsError
 from memoryfs.model import Problem
@@ -26,11 +26,14 @@ MIN_FREE_BYTES = 50 * 1024 * 1024
 
 @dataclass(frozen=True)
 class Context:
-    """What the checks share: the store, its topics parsed once, and the ids they hold."""
+    """What the checks share: the store, its topics parsed once, the ids they hold, the environment; `with_models`: whether
+    models may be loaded, which takes seconds."""
 
     store: MemoryStore
     topics: dict[str, Topic]
     ids: dict[str, list[str]] = field(default_factory=dict)
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    with_models: bool = True
 
 
 @dataclass(frozen=True)
@@ -236,21 +239,24 @@ def schedule(context: Context) -> Found:
 
 CHECKS: tuple[Callable[[Context], Found], ...] = (
     settings, folder, lock, topic_files, duplicate_ids, pointers, sources, size, hints, briefing, ledger_file,
-    thread_files, index, sessions, last_run, schedule,
+    thread_files, index, checks.vectors, checks.models, checks.permissions, checks.secrets, sessions, last_run, schedule,
 )
 
 
-def examine(store: MemoryStore, *, fix: bool = False) -> tuple[Check, ...]:
-    """Run every check; with `fix` first mend what is safe: our own litter, the briefing, a damaged index."""
+def examine(
+    store: MemoryStore, *, fix: bool = False, with_models: bool = True, more: Sequence[Callable[[Context], Found]] = (),
+    environ: Mapping[str, str] = os.environ,
+) -> tuple[Check, ...]:
+    """Run every check, `more` after them; with `fix` first mend what is safe: our own litter, the briefing, a damaged index."""
     fixed = mend(store) if fix else {}
     topics = store.topics()
     ids: dict[str, list[str]] = {}
     for path, topic in topics.items():
         for memory in topic.memories:
             ids.setdefault(memory.id, []).append(path)
-    context = Context(store, topics, ids)
+    context = Context(store, topics, ids, environ, with_models)
     results = []
-    for check in CHECKS:
+    for check in (*CHECKS, *more):
         problems = tuple(dict.fromkeys(check(context)))
         about = (check.__doc__ or "").strip().splitlines()[0]
         results.append(Check(check.__name__.replace("_", " "), problems, about, fixed.get(check.__name__, ())))

@@ -22,7 +22,7 @@ LAYERS = [
     ["memoryfs.briefing_cache"],
     ["memoryfs.exporters", "memoryfs.notes"],
     ["memoryfs.reading", "memoryfs.filewise", "memoryfs.store", "memoryfs.scoped", "memoryfs.shared"],
-    ["memoryfs.evaluate", "memoryfs.audit", "memoryfs.review", "memoryfs.doctor"],
+    ["memoryfs.evaluate", "memoryfs.audit", "memoryfs.review", "memoryfs.checks", "memoryfs.doctor"],
     ["memoryfs.cli", "memoryfs.mcp_server", "memoryfs.harness", "memoryfs.web", "memoryfs.__main__"],
     ["organizer"],
 ]
