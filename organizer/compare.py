@@ -24,10 +24,20 @@ _TOKEN = re.compile(
     r"|[^\W\d_]+"
 )
 _HAN = re.compile(r"^[\u4e00-\u9fff\u3400-\u4dbf\u3005]+$")
-_HAN_FUNCTION = re.compile(r"改为|改為|改成|改用|换成|換成|设为|設為|不再|现在|是|为|為|的|了|在|和|与|把|被")
+_HAN_FUNCTION = re.compile(
+    r"改为|改為|改成|改用|换成|換成|设为|設為|不再|现在|已经|是|为|為|的|了|在|和|与|把|被|(?<![自理])由(?!来)|(?<!自)已|(?<![社机议大开])会(?![话议员])"
+)
+_HAN_VERB = re.compile(r"(使用|采用|运行|负责|需要|保存|保留|允许|默认|禁止)")  # cut out of a run of Han, so that pairs do not span them
 _HIRAGANA = re.compile(r"^[\u3040-\u309f]+$")
 _HANGUL = re.compile(r"^[\uac00-\ud7af]+$")
 _PARTICLE = re.compile(r"(?:에서는|으로는|에서|으로|부터|까지|에게|한테|이나|이며|은|는|이|가|을|를|에|의|로|도|만|와|과)$")
+# What a Hangul verb of Han-Korean stock ends in: 허용한다, 허용합니다, 허용하지 are one word, 허용된다 another.
+_HANGUL_VERB = re.compile(r"(?<=[\uac00-\ud7af]{2})(?:(한다|합니다|하다|했다|하지|하는|하고|하며|하여|해야|함)|(된다|됩니다|되다|되었다|됐다|되지|되는|되고|되며|되어|됨))$")
+_NOT = re.compile(r"^(?:not|never|longer|cannot|禁止|금지|않.*|못하.*)$")
+_NUMBER_WORD = {
+    "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10",
+    "eleven": "11", "twelve": "12",
+}
 _VALUE = re.compile(r"\d|[/_$@#\\]|\w[.:=]\w|--?\w+-")
 
 STOP = lists.listed("stop")
@@ -42,12 +52,13 @@ _ANTONYM = {
     "rejects": "accepts", "fails": "passes", "failing": "passing", "failed": "passed", "unsupported": "supported",
     "unused": "used", "optional": "required", "invalid": "valid", "insensitive": "sensitive", "unsafe": "safe",
     "off": "on", "false": "true", "exclude": "include", "excluded": "included", "hidden": "visible",
-    "avoid": "use",
+    "avoid": "use", "停用": "启用", "禁用": "启用", "비활성화": "활성화", "無効": "有効",
 }
 _SAME_SIGN = frozenset({"permitted"})
 _NEGATION = re.compile(
     r"\b(?:not|never|no longer|no more|cannot|without|neither|nor|none|don ?t|doesn ?t|isn ?t|aren ?t|won ?t|can ?t|"
     r"shouldn ?t|mustn ?t|wasn ?t|weren ?t|didn ?t|hasn ?t|haven ?t)\b|\w+n['\u2019]t\b"
+    r"|[非](?!常)(?=[\u4e00-\u9fff])|未(?![来來])(?=[\u4e00-\u9fff])"
     r"|ません|(?<!少)(?<!じゃ)ない(?!と)|なくな|ずに|禁止|不可|やめ|しないで|通さない"
     r"|않|못하|없[다는이음]|지 ?마|말[고아자라]|금지|불가|아니[다라]|안 ?(?:된|돼|됩|합|한)"
     r"|不(?!过|過|同|断|錯|错)|没有|沒有|别再|勿|禁止|无法"
@@ -58,7 +69,7 @@ _CONTRAST = re.compile(
     r"|(?:switch(?:ed|ing)?|chang(?:e|ed|ing)|mov(?:e|ed|ing)|migrat(?:e|ed|ing))\s+(?:\w+\s+){0,3}?from\s+(?P<b>[^\s,;.]+)"
     r"|(?P<c>[\w./@$:-]+)\s*(?:ではなく|じゃなく|でなく|をやめて|の代わりに|から(?=[\w./@$:-]+\s*(?:に変更|へ変更|に切り替)))"
     r"|(?P<d>[\w./@$:-]+?)(?:이|가)?\s*(?:아니라|아닌|대신)"
-    r"|(?:不再(?:使用|用)?|不要(?:使用|用)?|而不是|代替|取代)\s*(?P<e>[\w./@$:-]+)",
+    r"|(?:不再(?:使用|用)?|不要(?:使用|用)|而不是|代替|取代)\s*(?P<e>[\w./@$:-]+)",
     re.IGNORECASE,
 )
 # What only announces the statement that follows: "The key insight was that …", "Root cause: …".
@@ -82,8 +93,10 @@ _CHANGE_CUE = re.compile(
 _FUNCTIONAL = re.compile(
     r"\b(?:is|are|was|be|equals?|lives?|lasts?|expires?|defaults?|runs? (?:on|at|under)|listens?|set|takes|costs?|named|called|"
     r"stored|located|due|owned|maintained|deployed|hosted|starts?|ends?|happens?|returns?|requires?|limit(?:ed)?|max(?:imum)?|min(?:imum)?|"
-    r"port|version|timeout|deadline|threshold|size|count|default|must be|should be|kept|points? to|resolves? to|at most|at least)\b|[=:\u2192]"
-    r"|は|です|とする|にする|まで|은|는|이다|입니다|是|为|為|设为|設為",
+    r"port|version|timeout|deadline|threshold|size|count|default|must be|should be|kept|points? to|resolves? to|at most|at least|"
+    r"ha(?:s|ve)(?= (?:\d|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)))\b|[=:\u2192]"
+    r"|は|です|とする|にする|まで|은|는|이다|입니다|是|为|為|设为|設為"
+    r"|(?:运行|监听|保存|存储|存放|部署)[在于]|位于|端口|版本|超时|期限|截止|上限|下限|默认|最多|至少|提前|需要|保留",
     re.IGNORECASE,
 )
 
@@ -122,17 +135,21 @@ def _words(folded: str) -> list[str]:
         if not token:
             continue
         if _HAN.match(token):
-            for piece in _HAN_FUNCTION.split(token):
+            for piece in (p for part in _HAN_FUNCTION.split(token) for p in _HAN_VERB.split(part)):
                 if len(piece) > 2:
                     out.extend(piece[i : i + 2] for i in range(len(piece) - 1))
                 elif piece:
                     out.append(piece)
         elif _HANGUL.match(token) and len(token) > 1:
-            out.append(_PARTICLE.sub("", token) or token)
+            verb = _HANGUL_VERB.search(token)
+            if verb:
+                out.append(token[: verb.start()] + ("하" if verb[1] else "되"))
+            else:
+                out.append(_PARTICLE.sub("", token) or token)
         elif _HIRAGANA.match(token) and len(token) == 1:
             continue
         else:
-            out.append(token)
+            out.append(_NUMBER_WORD.get(token, token))
     return out
 
 
@@ -157,7 +174,7 @@ def analyse(text: str) -> Statement:
                 negative = not negative
             word = base
         words.append(word)
-    kept = [stem(w) for w in words if w not in STOP and w not in ("not", "never", "longer", "cannot")]
+    kept = [stem(w) for w in words if w not in STOP and not _NOT.match(w)]
     return Statement(
         text=text,
         key=" ".join(raw),
@@ -187,17 +204,43 @@ def contrasted(text: str) -> tuple[tuple[str, ...], ...]:
 
 
 def why_different(a: Statement, b: Statement) -> str:
-    """What forbids taking two similar statements for one: number, name, negation or scope; "" if nothing does."""
-    if a.negated != b.negated:
+    """What forbids taking two similar statements for one: number, name, negation, scope or that one turns away from what
+    the other holds; "" if nothing does."""
+    if any(_contains(x.words, phrase) for x, y in ((a, b), (b, a)) for phrase in contrasted(y.text) if phrase not in contrasted(x.text)):
+        return "contrast"
+    if a.negated != b.negated or _prefixed(a, b) or _prefixed(b, a):
         return "negation"
     if a.values != b.values:
         return "number" if any(c.isdigit() for c in "".join(a.values ^ b.values)) else "value"
     if a.scopes != b.scopes:
         return "scope"
+    if _other_compound(a, b) or _other_compound(b, a):
+        return "name"
     lower = {w for name in a.names ^ b.names for w in name.split()}
     if lower - (set(a.words) & set(b.words)):
         return "name"
     return ""
+
+
+_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "de", "mis", "anti", "비", "불", "미", "무", "non-", "un-", "de-")
+
+
+def _prefixed(a: Statement, b: Statement) -> bool:
+    """A word of `a` is one of `b` with a prefix that turns it round: encrypted, unencrypted; 공개, 비공개."""
+    there = set(b.words)
+    return any(
+        word.startswith(prefix) and word[len(prefix) :] in there
+        for word in set(a.words) - there for prefix in _PREFIXES
+    )
+
+
+def _other_compound(a: Statement, b: Statement) -> bool:
+    """`a` holds a hyphenated word whose parts are not all in `b`: media-eu and media-us are two things."""
+    parts = {part for word in b.words for part in (word, *word.split("-"))}
+    return any(
+        word.replace("-", "") not in parts and not parts.issuperset(filter(None, word.split("-")))
+        for word in a.words if "-" in word.strip("-")
+    )
 
 
 def overlap(a: Statement, b: Statement) -> float:
@@ -323,8 +366,6 @@ def _other_subject(old: Statement, new: Statement) -> bool:
 def _value_slot(old: Statement, new: Statement) -> Contradiction | None:
     from difflib import SequenceMatcher
 
-    if not _FUNCTIONAL.search(fold(old.text)) or not _FUNCTIONAL.search(fold(new.text)):
-        return None
     drop = STOP | _CHANGE_WORDS | {"not", "never"}
     a = [w for w in old.words if w not in drop]
     b = [w for w in new.words if w not in drop]
@@ -335,8 +376,9 @@ def _value_slot(old: Statement, new: Statement) -> Contradiction | None:
     was, now = a[i1:i2], b[j1:j2]
     if i1 == 0 or len(was) > 2 or len(now) > 2 or len(a) - len(was) < max(len(was), len(now)):
         return None
-    if not (_follows_verb(old.text, was) and _follows_verb(new.text, now)):
-        return None
+    moved = explicit_change(new.text) and any(w in _SCOPE for w in was) and any(w in _SCOPE for w in now)
+    if not moved and not (_follows_verb(old.text, was) and _follows_verb(new.text, now)):
+        return None  # "the team now meets on Thursday" needs no such verb: a day, a stage or a side, and said to be a change
     return Contradiction("value", f"{' '.join(was)} / {' '.join(now)}")
 
 
@@ -344,6 +386,8 @@ def _follows_verb(text: str, slot: list[str]) -> bool:
     """The slot is what is said, not what it is said of: after a verb that admits one value; a bare word directly so."""
     folded = fold(text)
     at = folded.rfind(slot[0])
+    if len(slot) > 1 and _FUNCTIONAL.search(folded, at + len(slot[0]), max(at, folded.rfind(slot[-1]))):
+        return False  # the slot spans the verb: part of it is what is spoken of
     valued = any(_VALUE.search(w) for w in slot)
     for verb in _FUNCTIONAL.finditer(folded):
         if verb.start() > at:

@@ -181,6 +181,8 @@ def _same_but_for_spelling(a: frozenset[str], b: frozenset[str]) -> bool:
 
     rest = set(b)
     for word in sorted(a):
+        if not word.isalpha():  # names of things: media-eu, media-us
+            return False
         twin = max(sorted(rest), key=lambda w: fuzz.ratio(word, w), default="")
         if not twin or fuzz.ratio(word, twin) < SAME_SPELLING:
             return False
