@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from memoryfs.model import CURRENT, Memory, SourceRange
 from memoryfs.text import similarity_key
-from organizer.compare import Statement, analyse, overlap, why_different
+from organizer.compare import Statement, analyse, why_different
 
 EXACT = "exact"
 POSSIBLE = "possible"
@@ -25,7 +25,6 @@ SAME_WORDS = 90.0  # rapidfuzz ratio of sorted content words, 0-100, from which 
 SAME_SPELLING = 85.0  # rapidfuzz ratio of two single words: colour / color, not upload / download
 CONTAINED_EXTRA = 3  # a statement containing another may have this many content words more and still be the same
 SAME_MEANING = 0.955  # cosine of e5-small, whose unrelated sentences already reach .80
-MEANING_OVERLAP = 0.5  # ... and this share of the smaller one's content words
 _LOOKUP_WORDS = 10
 _NEAR = 16
 _QUOTE = 60  # folded characters of a quote that identify it within one source
@@ -168,7 +167,9 @@ def likeness(a: Statement, b: Statement, similarity: Callable[[str, str], float]
     score = fuzz.ratio(" ".join(sorted(a.content)), " ".join(sorted(b.content)))
     if score >= SAME_WORDS and _same_but_for_spelling(shorter.content - longer.content, longer.content - shorter.content):
         return score / 100.0
-    if similarity is not None and overlap(a, b) >= MEANING_OVERLAP:
+    # Vectors of small models put "importer" beside "exporter" (.99): they are asked only whether what one statement says
+    # in more words is the same, never whether one word stands for another.
+    if similarity is not None and shorter.content <= longer.content and len(shorter.content) >= 3:
         cosine = similarity(a.text, b.text)
         if cosine >= SAME_MEANING:
             return cosine
