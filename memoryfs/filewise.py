@@ -33,6 +33,7 @@ MAX_UNITS = 2_000  # of the source that name the file and are looked at, the lat
 WIDE_RANGE = 12  # events; a longer range that merely passes the file says nothing of it
 FEW_FILES = 3  # a topic that lists more is not about each of them alone
 STRENGTH = {"files": 0.4, "path": 0.4, "name": 0.35, "source": 0.15, "among files": 0.1}
+STAGED = 0.1  # what a memory of an unmerged branch loses
 CONCERNS = ("instruction", "task", "decision", "bug", "fact", "event")
 _RANK = 0.1  # a step in CONCERNS
 _HALF_LIFE_DAYS = 90.0
@@ -244,7 +245,7 @@ def _of_topic(
             age = _age(memory, now)
             recent = 0.1 * 0.5 ** (max(0, age) / _HALF_LIFE_DAYS) if age is not None else 0.0
             why = {"file": STRENGTH[how], "kind": round(_RANK * (len(CONCERNS) - CONCERNS.index(concern)), 4),
-                   "recency": round(recent, 4)}
+                   "recency": round(recent, 4)} | ({"branch": -STAGED} if memory.metadata.get("branch") else {})
             yield Breadcrumb(memory, sum(why.values()), why, about={"how": how, "concern": concern, "age_days": age})
 
 

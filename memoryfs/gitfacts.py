@@ -76,3 +76,36 @@ def default_branch(directory: Path) -> str | None:
         if git(directory, "rev-parse", "--verify", "--quiet", f"refs/heads/{name}")[0] == 0:
             return name
     return None
+
+
+def is_merged(directory: Path, branch: str) -> bool | None:
+    """Whether the work on `branch` is in the default branch; None where that cannot be told.
+
+    A branch without a commit of its own yet is not merged. One that is gone, here and at origin, counts as merged: that is
+    what becomes of branches that were squashed into the main line.
+    """
+    main = default_branch(directory)
+    if main is None or not branch or branch == "HEAD":
+        return None
+    if branch == main:
+        return True
+    found = [r for r in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}")
+             if git(directory, "rev-parse", "--verify", "--quiet", r)[0] == 0]
+    if not found:
+        return True
+    into = [r for r in (f"refs/heads/{main}", f"refs/remotes/origin/{main}")
+            if git(directory, "rev-parse", "--verify", "--quiet", r)[0] == 0]
+    for tip in found:
+        codes = [git(directory, "merge-base", "--is-ancestor", tip, line)[0] for line in into]
+        if 0 in codes:
+            return not _untouched(directory, branch)
+        if -1 in codes:
+            return None
+    return False
+
+
+def _untouched(directory: Path, branch: str) -> bool:
+    """Whether the branch was made and nothing committed on it since, as its reflog tells."""
+    code, moves = git(directory, "reflog", "show", "--format=%gs", f"refs/heads/{branch}")
+    lines = moves.splitlines()
+    return code == 0 and bool(lines) and all(line.startswith("branch: Created") for line in lines)

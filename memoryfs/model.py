@@ -167,6 +167,8 @@ class Breadcrumb:
         out = self.memory.to_dict() | {"score": round(self.score, 6), "why": dict(self.why), "scope": self.scope}
         if self.memory.superseded_by:
             out["superseded_by"] = self.memory.superseded_by
+        if self.memory.metadata.get("branch"):
+            out["branch"] = self.memory.metadata["branch"]
         if self.store:
             out["store"] = self.store
         if self.about:

@@ -218,7 +218,8 @@ def _unescape(piece: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a footnote of ours says: the thread's date, its full name where the date does not give it, and the rest.
+    """What a footnote of ours says: the thread's date, its full name where the date does not give it, the git branch that
+    it was learned on while that is not merged, and the rest.
 
     Several memories may have one source range, and with it one footnote: `others` holds (id, hints, quote) of those
     whose hints and quote differ from the first one's.
@@ -230,6 +231,7 @@ class Note:
     quote: str = ""
     text: str = ""
     others: tuple[tuple[str, tuple[str, ...], str], ...] = ()
+    branch: str = ""
 
     def of(self, id: str) -> tuple[tuple[str, ...], str]:
         """The hints and the quote that hold for one memory."""
@@ -243,7 +245,8 @@ _ACTIVE = re.compile(r"[`*\[\]<>&\\~|$%=#{}^\u202a-\u202e\u2066-\u2069]|(?<![^\W
 def write_note(note: Note) -> str:
     """One line: `2026-05-12; hints: a, b; "quote"; m-90aa17: hints: c; "another quote"`."""
     thread = note.thread and f"thread {note.thread}"
-    parts = [part for part in (note.date, thread, note.text and fold(note.text)) if part]
+    branch = note.branch and f"on branch {_as_hint(fold(note.branch))}"
+    parts = [part for part in (note.date, thread, branch, note.text and fold(note.text)) if part]
     parts += _evidence(note.hints, note.quote)
     for id, hints, quote in note.others:
         own = _evidence(hints, quote)
@@ -283,7 +286,7 @@ def _from_code(text: str) -> str:
 def read_note(content: str) -> Note:
     """Reads a footnote's content; what is in none of our fields is its `text`."""
     rest = " ".join(line.strip() for line in content.split("\n")).strip()
-    date = thread = None
+    date = thread = branch = None
     texts: list[str] = []
     groups: list[tuple[str, list[str], list[str]]] = [("", [], [])]  # of (owner, hints, quotes)
     while rest:
@@ -299,13 +302,15 @@ def read_note(content: str) -> Note:
                 date = field
             elif field.startswith("thread ") and thread is None:
                 thread = field[7:].strip()
+            elif field.startswith("on branch ") and branch is None:
+                branch = _from_code(field[10:].strip())
             elif field.startswith("hints:"):
                 groups[-1][1].extend(_hints(field[6:]))
             elif field:
                 texts.append(field)
     (_, hints, quotes), *others = groups
     return Note(date, thread, tuple(hints), quotes[0] if quotes else "", "; ".join(texts),
-                tuple((id, tuple(own), said[0] if said else "") for id, own, said in others))
+                tuple((id, tuple(own), said[0] if said else "") for id, own, said in others), branch or "")
 
 
 _OWNER = re.compile(rf"({ID}):(?=[\s;]|$);?")

@@ -1,7 +1,7 @@
 """In: a store, transcripts, models, a budget. Out: the store organized, and a RunReport; read it as a list of stages.
 
 One run: complete what a killed run left · take in transcripts · understand hand edits and answers in the inbox · for each session with new
-events: segment, extract, verify, gate, place, reconcile, write · synchronise the index · compile MEMORY.md. A session is
+events: segment, extract, verify, gate, place, reconcile, write · mark unmerged branches · synchronise the index · compile MEMORY.md. A session is
 recorded as done after its writes; one that fails costs only itself; the budget is looked at between sessions.
 """
 
@@ -25,7 +25,7 @@ from memoryfs.config import Config
 from memoryfs.errors import EXIT_FAILED, ChangedMeanwhileError, LockedError, MemoryfsError, ReadOnlyError
 from memoryfs.model import Problem
 from memoryfs.textfile import StoreLock, clean_litter, digest_of, write_atomic
-from organizer import apply, attempts, inbox, intake, journal, opencode
+from organizer import apply, attempts, branches, inbox, intake, journal, opencode
 from organizer.judges import Judges, open_judges
 from organizer.report import FAILED, RunReport, SessionReport, save
 from organizer.session import organize_session
@@ -132,6 +132,7 @@ def _stages(
         _sessions(run, open_library(root, config, entries, similarity=judges.similarity), waiting, judges)
         report.tokens, report.judged = judges.tokens(), judges.judged
         report.notices += judges.notices
+    _branches(run)
     _index(run, embedder)
     _brief(run)
     report.nothing_found = bool(paths) and not taken.threads
@@ -273,6 +274,18 @@ def write(root: Path, config: Config, work: journal.Work, entries: list[ledger.E
         entries.append(line)
     journal.end(root)
     return problems
+
+
+def _branches(run: _Run) -> None:
+    """Mark what was learned on a git branch that is not merged, and what has been merged since no longer."""
+    with run.stage("branches"):
+        organized = [s.thread for s in run.report.sessions if s.status != FAILED]
+        marked, merged, problems = branches.stage(run.root, run.config, organized)
+    run.report.problems += problems
+    if marked:
+        run.report.notices.append(f"{marked} sources on branches that are not merged: marked, and ranked lower until they are")
+    if merged:
+        run.report.notices.append(f"{merged} sources whose branch is merged or gone count fully now")
 
 
 def _index(run: _Run, embedder: Embedder | None) -> None:

@@ -1,7 +1,7 @@
 """In: the query's postings and vector. Out: breadcrumbs (memories and prose), best first, each with the parts of its rank.
 
-score = fused + tag + importance + recency − stale − staged (learned on an unmerged git branch). `fused` adds the memory's own BM25 (divided by the best), its vector
-similarity above the mean, and a share of its topic's BM25 (title, summary, tags, hints, retrieve_when).
+score = fused + tag + importance + recency − stale − staged (learned on an unmerged git branch). `fused` adds the memory's
+own BM25 (divided by the best), its vector similarity above the mean, and a share of its topic's BM25 (title, summary, tags, hints, retrieve_when).
 """
 
 from __future__ import annotations

@@ -218,6 +218,9 @@ class _Reader:
             metadata["quotes"] = quotes
         sayers = [said for label in parts.labels if (said := notation.stated(label))]
         ranges = tuple(found for label, note in notes if (found := self.range(label, note)))
+        branches = [note.branch for label, note in notes if notation.is_source_label(label)]
+        if branches and all(branches):
+            metadata["branch"] = branches[0]
         dates = [date for _, date in sayers] + [note.date for _, note in notes if note.date]
         dates = dates or [r.thread[:10] for r in ranges if re.match(r"\d{4}-\d\d-\d\d-", r.thread)]
         if any(who == "person" for who, _ in sayers) or not (sayers or ranges):

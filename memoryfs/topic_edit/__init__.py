@@ -25,9 +25,9 @@ from memoryfs.topic_edit.others import (
     set_meta,
     tick_review,
 )
-from memoryfs.topic_edit.sources import add_source, add_statement
+from memoryfs.topic_edit.sources import add_source, add_statement, set_branch
 
 __all__ = [
     "add_memory", "add_review", "add_source", "add_statement", "leave_note", "new_topic", "remove_review", "replace_summary",
-    "set_done", "set_id", "set_ids", "set_meta", "supersede", "tick_review", "transfer", "withdraw",
+    "set_branch", "set_done", "set_id", "set_ids", "set_meta", "supersede", "tick_review", "transfer", "withdraw",
 ]

@@ -129,17 +129,18 @@ def set_note(topic: Topic, label: str, owner: str, note: Note, *, shared: bool) 
         return lines
     if not shared and not old.note.others and not (new_quote and quote and new_quote != quote):
         changed = replace(old.note, hints=(*old.note.hints, *more), quote=new_quote or quote)
-        return _write_note(lines, old.start, old.end, label, changed)
+        return write_note(lines, old.start, old.end, label, changed)
     others = tuple(entry for entry in old.note.others if entry[0] != owner)
     entry = (owner, (*hints, *more) if len(others) < len(old.note.others) else tuple(note.hints), new_quote or quote)
-    return _write_note(lines, old.start, old.end, label, replace(old.note, others=(*others, entry)))
+    return write_note(lines, old.start, old.end, label, replace(old.note, others=(*others, entry)))
 
 
 def _is_note(topic: Topic, at: int) -> bool:
     return any(note.start <= at < note.end for note in topic.shape.notes)
 
 
-def _write_note(lines: list[str], start: int, end: int, label: str, note: Note) -> list[str]:
+def write_note(lines: list[str], start: int, end: int, label: str, note: Note) -> list[str]:
+    """The lines with `note` in place of the definition that stands at [start, end)."""
     indent = re.match(r"[ \t]*", lines[start])[0]
     last = lines[end - 1]
     out = f"{indent}[^{label}]: {notation.write_note(note)}".rstrip() + last[len(bare(last)):]
@@ -166,7 +167,7 @@ def drop_notes(topic: Topic, owner: str, labels: Sequence[str]) -> list[str]:
         if all(any(entry[0] == user for entry in kept.others) for user in users):
             kept = replace(kept, hints=(), quote="")
         if kept != note:
-            lines = _write_note(lines, definition.start, definition.end, definition.label, kept)
+            lines = write_note(lines, definition.start, definition.end, definition.label, kept)
     return lines
 
 

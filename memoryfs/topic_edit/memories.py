@@ -77,7 +77,8 @@ def transfer(source: Topic, target: Topic, memory_id: str) -> tuple[Topic, Topic
         hints, quote = note.of(memory.id) if note else ((), "")
         found = next((r for r in memory.source_range if r.label == label), None)
         if found:
-            notes[label] = note_for(target, found, note.date if note else None, hints, quote, note.text if note else "")
+            made = note_for(target, found, note.date if note else None, hints, quote, note.text if note else "")
+            notes[label] = replace(made, branch=note.branch if note else "")
         else:
             notes[label] = stated_note(label, hints, quote)
     children = [line for line in take_out(source, item)[1][item.own_end - item.start:] if line.strip()]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from memoryfs import notation
 from memoryfs.model import Memory, SourceRange
 from memoryfs.notation import Note
 from memoryfs.topic import Topic
 from memoryfs.topic_edit.check import checked, find, find_made, read, writable
-from memoryfs.topic_edit.lines import append_marks, edit_text, set_note
+from memoryfs.topic_edit.lines import append_marks, edit_text, set_note, write_note
 
 
 def notes_of(topic: Topic, memory: Memory) -> dict[str, Note]:
@@ -49,6 +50,19 @@ def add_source(topic: Topic, memory_id: str, source: SourceRange, *, date: str |
                quote: str = "") -> Topic:
     """Reinforces a memory: one more footnote on its item, or more in the one it has for this range; ISO 8601 `date`."""
     return _cite(topic, memory_id, source.label, note_for(topic, source, date, tuple(hints), quote))
+
+
+def set_branch(topic: Topic, label: str, branch: str) -> Topic:
+    """Notes the git branch that the source `label` was learned on, "" for none; a label without a definition of ours is left."""
+    writable(topic)
+    found = [d for d in topic.definitions if d.label == label]
+    if len(found) != 1 or SourceRange.parse(label) is None or found[0].note.branch == branch:
+        return topic
+    lines = write_note(list(topic.lines), found[0].start, found[0].end, label, replace(found[0].note, branch=branch))
+    new = read(topic, lines)
+    citing = {m.id for m in topic.memories if label in m.metadata["labels"]}
+    told = next((d.note.branch for d in new.definitions if d.label == label), None)
+    return checked(topic, new, citing, visible=told == branch and {m.id for m in new.memories} == {m.id for m in topic.memories})
 
 
 def add_statement(topic: Topic, memory_id: str, *, by: str, date: str) -> Topic:
