@@ -14,7 +14,14 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from memoryfs.errors import ChangedMeanwhileError, LockedError, MemoryfsError, NotFoundError, OutsideStoreError, UsageError
+from memoryfs.errors import (
+    ChangedMeanwhileError,
+    LockedError,
+    MemoryfsError,
+    NotFoundError,
+    OutsideStoreError,
+    UsageError,
+)
 from memoryfs.web import desk, find, shelf
 from memoryfs.web.guard import Guard, Keys
 from memoryfs.web.site import Site
@@ -40,7 +47,6 @@ PAGES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/graph", shelf.picture),
     ("GET", "/review", desk.queue),
     ("POST", "/review/{id}", desk.settle),
-    ("POST", "/inbox", desk.keep),
 )
 STATIC = {"style.css": "text/css", "memoryfs.js": "text/javascript", "icon.svg": "image/svg+xml"}
 _STATUS = ((NotFoundError, 404), (OutsideStoreError, 404), (UsageError, 400), (ChangedMeanwhileError, 409), (LockedError, 503))

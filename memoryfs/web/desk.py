@@ -5,14 +5,15 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memoryfs import ledger, thread
-from memoryfs.edits.verbs import CHOICES
+from memoryfs import ledger, review, runs, thread
+from memoryfs.audit import OpenReview, Statement
 from memoryfs.errors import UsageError
 from memoryfs.files import BRIEFING
 from memoryfs.web import charts, facts
 from memoryfs.web.site import Site, jinja2_markup, redirect
 
-SAID = {"accept": "The newer statement stands.", "reject": "The older statement stands.", "keep-both": "Both statements stand."}
+SAID = {"accept": "Accepted.", "reject": "Rejected.", "keep-both": "Both statements stand.", "edit": "Settled in your words.", "undo": "Taken back."}
+LISTED = 200
 
 
 def front(site: Site, request: Request) -> Response:
@@ -20,42 +21,41 @@ def front(site: Site, request: Request) -> Response:
     topics = store.topics()
     entries, problems = ledger.read(store.root)
     found = facts.numbers(topics, entries)
-    reports = facts.runs(store.root)
+    reports = facts.reports(store.root)
+    items = review.waiting(store)
     try:
         briefing = (store.root / BRIEFING).stat().st_size
     except OSError:
         briefing = 0
     return site.page(
         "front.html", numbers=found, growth=jinja2_markup(charts.growth(found["growth"], "Memories recorded")),
-        threads=len(thread.list_threads(store.root)), waiting=len(facts.waiting(topics)), runs=reports,
-        inbox=len(facts.inbox(reports)), latency=facts.middle(site.timings), asked=len(site.timings), briefing=briefing,
+        threads=len(thread.list_threads(store.root)), waiting=sum(1 for item in items if item.review), runs=reports, alarm=runs.alarm(store.root),
+        inbox=sum(1 for item in items if item.statement), latency=facts.middle(site.timings), asked=len(site.timings), briefing=briefing,
         cap=store.config.briefing.max_bytes,
         problems=[*problems, *store.config_problems, *(p for t in topics.values() for p in t.problems)],
     )
 
 
 def queue(site: Site, request: Request) -> Response:
-    topics = site.store.topics()
-    return site.page("review.html", waiting=facts.waiting(topics), inbox=facts.inbox(facts.runs(site.store.root)))
+    items = review.waiting(site.store)
+    contradictions = [(item, _by_age(item.review)) for item in items if item.review is not None]
+    return site.page("review.html", contradictions=contradictions, inbox=[item for item in items if item.statement is not None][:LISTED],
+                     undoable=site.undoable)
+
+
+def _by_age(found: OpenReview) -> list[Statement]:
+    """The sides from the oldest statement to the newest, as the choices order them."""
+    order = {id: number for number, id in enumerate(found.review.memory_ids)}
+    return sorted(found.sides, key=lambda s: (s.memory.date or "", order.get(s.memory.id, 0)))
 
 
 def settle(site: Site, request: Request) -> Response:
-    choice = request.scope["form"].get("choice", "")
-    if choice not in CHOICES:
-        raise UsageError(f"{choice!r} is not a choice")
-    site.store.resolve(request.path_params["id"], choice)
-    site.tell(f"Settled. {SAID[choice]}")
-    return redirect("/review")
-
-
-def keep(site: Site, request: Request) -> Response:
-    """A statement of the inbox becomes a memory, with its source; a person said so."""
+    """One choice about a contradiction or a statement in the inbox; it can be taken back as long as the server runs."""
     form = request.scope["form"]
-    listed = facts.inbox(facts.runs(site.store.root))
-    item = next((item for item in listed if item["text"] == form.get("text")), None)
-    if item is None:
-        raise UsageError("the inbox has no such statement", remedy="Load the page again.")
-    change = site.store.remember(item["text"], topic=item.get("topic") or None, kind=item.get("kind") or "fact",
-                                 source=item.get("source") or None)
-    site.tell("Kept." if change.action != "exists" else "It is remembered already.")
+    id, choice = request.path_params["id"], form.get("choice", "")
+    if choice not in SAID:
+        raise UsageError(f"{choice!r} is not a choice")
+    change = review.settle(site.store, id, choice, form.get("text", ""))
+    site.undoable = "" if choice == "undo" else id
+    site.tell(f"{SAID[choice]} {change.detail if change.action == 'inbox' else ''}".strip())
     return redirect("/review")

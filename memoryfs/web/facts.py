@@ -1,4 +1,4 @@
-"""In: a store's ledger, run reports and topics. Out: what the dashboard, the timeline and the review queue show."""
+"""In: a store's ledger, run reports and topics. Out: what the dashboard and the timelines show."""
 
 from __future__ import annotations
 
@@ -10,44 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from memoryfs.ledger import Entry
-from memoryfs.model import CURRENT, Memory
+from memoryfs.runs import REPORTS
 from memoryfs.textfile import STATE
-from memoryfs.topic import Review, Topic
+from memoryfs.topic import Topic
 
 RUNS = 10  # newest reports shown
-
-
-@dataclass(frozen=True)
-class Side:
-    """One of the statements that a review sets against each other, and the file it stands in."""
-
-    memory: Memory
-    topic: str
-
-
-@dataclass(frozen=True)
-class Waiting:
-    """An open review; `sides` from the oldest statement to the newest, as the choices order them."""
-
-    review: Review
-    topic: str
-    sides: tuple[Side, ...]
-
-
-def waiting(topics: Mapping[str, Topic]) -> tuple[Waiting, ...]:
-    """Every open review of the store, by file."""
-    places: dict[str, Side] = {}
-    for path, topic in sorted(topics.items()):
-        for memory in topic.memories:
-            places.setdefault(memory.id, Side(memory, path))
-    out = []
-    for path, topic in sorted(topics.items()):
-        for review in topic.reviews:
-            order = {id: number for number, id in enumerate(review.memory_ids)}
-            sides = [places[id] for id in order if id in places and places[id].memory.status in CURRENT]
-            sides.sort(key=lambda side: (side.memory.date or "", order[side.memory.id]))
-            out.append(Waiting(review, path, tuple(sides)))
-    return tuple(out)
 
 
 @dataclass(frozen=True)
@@ -97,10 +64,10 @@ def about(entries: Iterable[Entry], id: str) -> tuple[Entry, ...]:
     return tuple(e for e in entries if e.id == id or id in (e.extra.get("memories") or ()))
 
 
-def runs(root: Path) -> tuple[dict[str, Any], ...]:
+def reports(root: Path) -> tuple[dict[str, Any], ...]:
     """The newest run reports, newest first; one that cannot be read is left out."""
     out = []
-    for path in sorted((root / STATE / "reports").glob("2*.json"), reverse=True)[:RUNS]:
+    for path in sorted((root / STATE / REPORTS).glob("2*.json"), reverse=True)[:RUNS]:
         try:
             data = json.loads(path.read_bytes())
         except (OSError, ValueError):
@@ -108,17 +75,6 @@ def runs(root: Path) -> tuple[dict[str, Any], ...]:
         if isinstance(data, dict):
             out.append(data)
     return tuple(out)
-
-
-def inbox(reports: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
-    """Statements that the last runs were not certain enough of to keep, each once; `thread` is where it was said."""
-    out: dict[str, Mapping[str, Any]] = {}
-    for report in reports:
-        for session in report.get("sessions") or ():
-            for item in session.get("items") or ():
-                if item.get("action") == "inbox" and item.get("text"):
-                    out.setdefault(item["text"], {**item, "thread": session.get("thread", "")})
-    return tuple(out.values())
 
 
 def numbers(topics: Mapping[str, Topic], entries: Iterable[Entry]) -> dict[str, Any]:

@@ -133,10 +133,15 @@ def source(site: Site, request: Request) -> Response:
     topic = topics.get(request.query_params.get("topic", ""))
     near = [m.source_range for m in topic.memories] if topic else []
     full = next((r.thread for ranges in near for r in ranges if short_thread(r.thread) == short_thread(wanted.thread)), "")
-    full = full or thread.resolve(site.store.root, wanted.thread) or ""
-    if not full or thread.resolve(site.store.root, full) is None:
+    full = _resolve(site, full or wanted.thread)
+    if not full:
         raise NotFoundError(f"the thread {wanted.thread}", remedy="Its file is not in threads/: import the session's transcript again.")
     return redirect(f"/threads/{quote(full)}?from={wanted.start}&to={wanted.end}#evidence")
+
+
+def _resolve(site: Site, name: str) -> str:
+    """The thread's full name, by its hash alone where a note's date is not the thread's; "" if it is not here."""
+    return thread.resolve(site.store.root, name) or thread.resolve(site.store.root, short_thread(name)) or ""
 
 
 def memory(site: Site, request: Request) -> Response:
@@ -150,7 +155,7 @@ def memory(site: Site, request: Request) -> Response:
     path, found = place or ("", None)
     sources = []
     for wanted in found.source_range if found else ():
-        full = thread.resolve(site.store.root, wanted.thread)
+        full = _resolve(site, wanted.thread)
         events = thread.read_events(site.store.root, full, wanted.start, min(wanted.end, wanted.start + 40)) if full else []
         quote_ = found.quote if found else ""
         holder = next((e for e in events if quote_ and quote_ in e.text), None)

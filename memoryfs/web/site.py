@@ -31,6 +31,7 @@ class Site:
         self.keys = keys
         self.recalling = threading.Lock()  # one embedder, one question at a time
         self.timings: deque[float] = deque(maxlen=KEPT_TIMINGS)  # milliseconds of each recall of this run
+        self.undoable = ""  # the id of the last review or inbox line that was settled here
         self._messages: deque[str] = deque(maxlen=8)
 
     def tell(self, message: str) -> None:

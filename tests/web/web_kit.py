@@ -85,6 +85,14 @@ def make_store(tmp_path: Path) -> MemoryStore:
     return store
 
 
+def client_for(store, keys, **more):
+    from starlette.testclient import TestClient
+
+    from memoryfs.web import app
+
+    return TestClient(app.build(store, keys), base_url=f"http://127.0.0.1:{PORT}", **more)
+
+
 class Running:
     """The real server, in a thread, on a free port."""
 
@@ -137,6 +145,7 @@ def start_browser(folder: Path, *, dark: bool = False, width: int = 1200, height
     for argument in ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
                      "--disable-dev-shm-usage", f"--window-size={width},{height}", f"--user-data-dir={folder}"):
         options.add_argument(argument)
+    options.unhandled_prompt_behavior = "accept"
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
     driver.set_page_load_timeout(30)
