@@ -15,6 +15,7 @@ from pathlib import Path
 from memoryfs import __version__, runs
 from memoryfs import thread as threads
 from memoryfs.errors import MemoryfsError
+from memoryfs.redact import redact
 from memoryfs.render import one_line
 from organizer.report import Held
 
@@ -68,8 +69,8 @@ def done(root: Path, thread: str) -> None:
 
 
 def said(error: Exception) -> str:
-    """An error in one line."""
-    return error.message if isinstance(error, MemoryfsError) else f"{type(error).__name__}: {error}"
+    """An error in words, without the secrets that it may quote."""
+    return redact(error.message if isinstance(error, MemoryfsError) else f"{type(error).__name__}: {error}").text
 
 
 def remedy(failure: runs.Failure) -> str:

@@ -106,7 +106,7 @@ def run(
         raise
     except Exception as error:
         with contextlib.suppress(MemoryfsError, OSError):
-            _record(this, EXIT_FAILED, error.message if isinstance(error, MemoryfsError) else type(error).__name__)
+            _record(this, EXIT_FAILED, attempts.said(error))
         raise
     return report
 
@@ -283,9 +283,9 @@ def _branches(run: _Run) -> None:
         marked, merged, problems = branches.stage(run.root, run.config, organized)
     run.report.problems += problems
     if marked:
-        run.report.notices.append(f"{marked} sources on branches that are not merged: marked, and ranked lower until they are")
+        run.report.notices.append(f"on branches that are not merged: {marked} sources, marked and ranked lower until they are")
     if merged:
-        run.report.notices.append(f"{merged} sources whose branch is merged or gone count fully now")
+        run.report.notices.append(f"branch merged or gone: {merged} sources count fully now")
 
 
 def _index(run: _Run, embedder: Embedder | None) -> None:

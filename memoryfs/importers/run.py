@@ -169,7 +169,7 @@ class _Stamps:
                 "thread": o.thread,
                 "total": o.total,
                 "source": o.source,
-                "session": o.session,
+                "session": redact(o.session).text,
                 "redactions": o.redactions,
             }
             for o in outcomes

@@ -77,3 +77,28 @@ def snapshot(root: Path) -> dict[str, tuple[bytes, int]]:
 def contents(root: Path) -> dict[str, str]:
     """Text of every Markdown file and of the ledger."""
     return {n: d.decode() for n, (d, _) in snapshot(root).items() if n.endswith(".md") or n == "ledger.jsonl"}
+
+
+def talk(path: Path, session: str, turns: Sequence[tuple[str, str]], *, cwd: str = "/work/school") -> Path:
+    """A Claude Code session of (who, text): user and assistant say it, `call` runs it in a shell, `tool` is what comes back."""
+    lines = []
+    for number, (who, text) in enumerate(turns):
+        content: Any = text
+        if who == "assistant":
+            content = [{"type": "text", "text": text}]
+        elif who == "call":
+            content = [{"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": text}}]
+        elif who == "tool":
+            content = [{"type": "tool_result", "tool_use_id": f"t{number - 1}", "content": text}]
+        role = "assistant" if who in ("assistant", "call") else "user"
+        record: dict[str, Any] = {
+            "type": role, "sessionId": session, "uuid": f"{session}-{number}", "cwd": cwd, "gitBranch": "main",
+            "parentUuid": f"{session}-{number - 1}" if number else None, "timestamp": f"2026-05-12T09:{number % 60:02d}:00.000Z",
+            "message": {"role": role, "content": content},
+        }
+        if who == "tool":
+            record["toolUseResult"] = {"stdout": text, "stderr": ""}
+        lines.append(json.dumps(record, ensure_ascii=False))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8", errors="surrogatepass")
+    return path
