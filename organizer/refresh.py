@@ -6,6 +6,7 @@ summary is the topic's weightiest statement, verbatim; tags and hints are words 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ from memoryfs.edits.diff import plain
 from memoryfs.model import CURRENT, Memory, SourceRange
 from memoryfs.render import one_line
 from memoryfs.text import is_stopword
+from organizer.rules.candidates import is_standing
+from organizer.rules.cues import cues
 from organizer.topics import GENERIC, terms, written
 
 if TYPE_CHECKING:
@@ -25,6 +28,13 @@ MAX_RANGES = 40
 MAX_FILES = 8
 NEIGHBOURS = 12  # events between two ranges of one thread that are told as one range in the front matter
 SUMMARY = 180  # characters
+_ASIDE = frozenset({"oneoff", "chatter", "narration", "question", "vague"})  # cues of what says little of a topic
+_PRESENTS = re.compile(r"(?:this|these) (?:is|are) (?:the|a|an|our|my) \w+", re.IGNORECASE)
+_REQUEST = re.compile(
+    r"^\W*(?:(?:then|now|also|and|so),? )*(?:please|pls|can you|could you|would you|let.?s|let us|set|put|add|make|create|change|move|remove|"
+    r"rename|fix|update|run|open|write)\b(?! (?:always|never))|^(?:请|麻烦|帮我)",
+    re.IGNORECASE,
+)
 
 
 def refreshed(
@@ -77,15 +87,30 @@ def asked_about(tags: Sequence[str]) -> str:
 
 
 def summary_of(memories: Sequence[Memory]) -> str:
-    """The statement that stands for the topic: a person's before a rule before a fact, the one most often seen first."""
+    """The statement that stands for the topic: no aside, no wish for once, a person's before others', a fact before a rule, the
+    one most often seen first, then the one that shares most words with the others."""
+    shared = Counter(term for m in memories for term in set(terms(m.summary)))
+
     def worth(m: Memory) -> tuple[object, ...]:
         kinds = {"fact": 0, "instruction": 1, "event": 2, "task": 3}
-        return (not m.from_person, kinds.get(m.kind, 4), -len(m.source_range), abs(len(m.summary) - 90), m.id)
+        central = sum(1 for term in set(terms(m.summary)) if shared[term] > 1)
+        return (
+            m.kind == "task" or _says_little(m.summary), m.kind == "instruction" and not is_standing(m.summary),
+            not m.from_person, kinds.get(m.kind, 4), -len(m.source_range), -min(central, 4), abs(len(m.summary) - 90), m.id,
+        )
 
     # An order that no user gave must not reach the briefing by way of a summary.
     fit = [m for m in memories if m.kind != "instruction" or m.from_person]
     best = min(fit, key=worth, default=None)
     return one_line(best.summary, SUMMARY) if best else ", ".join(hints_of(memories)[:4])
+
+
+def _says_little(text: str) -> bool:
+    """Whether a statement is an aside, points elsewhere, or asks for something once."""
+    shown = cues(text) & _ASIDE
+    if _PRESENTS.match(text):
+        shown -= {"vague"}
+    return bool(_REQUEST.search(text)) or bool(shown and not is_standing(text))
 
 
 def tags_of(memories: Sequence[Memory], names: Sequence[str], repo: str) -> list[str]:

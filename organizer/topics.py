@@ -190,7 +190,7 @@ def category_of(candidate: Candidate, about: About, categories: Sequence[str]) -
             choice = "contacts" if _CONTACT.search(candidate.summary) else choice
         elif len({m[0].lower() for m in _INFRASTRUCTURE.finditer(candidate.summary)}) >= (1 if kinds & {"port", "url"} else 2):
             choice = "infrastructure"
-        elif not about.repo and any("decision" in w for w in candidate.why):
+        elif not about.repo and any("decision" in w for w in candidate.why) and "vague" not in candidate.why:
             choice = "decisions"
     if choice in ("projects", "notes") and candidate.kind == "instruction" and "command" in kinds and _PROCEDURE.search(text):
         choice = "procedures"
@@ -311,7 +311,7 @@ def subject(candidates: Sequence[Candidate], about: About, frequency: Frequency,
     pairs: Counter[tuple[str, str]] = Counter()
     shown: dict[str, Counter[str]] = {}
     branch = about.branch.rpartition("/")[2]  # what stands before is a person's or a kind's name
-    sources = [(c.summary, 2) for c in candidates] + [(about.title, 3), (about.text, 1), (branch, 2)]
+    sources = [(c.summary, 2) for c in candidates] + [(about.title, 5), (about.text, 1), (branch, 2)]
     for text, times in sources:
         listed = [(k, d) for k, d in written(text) if k not in repo]
         for key, display in listed:
@@ -321,12 +321,13 @@ def subject(candidates: Sequence[Candidate], about: About, frequency: Frequency,
         pairs.update({(a[0], b[0]) for a, b in pairwise(listed) if a[0] != b[0]})
     named = {t for f in about.files for t in terms(f.rsplit("/", 2)[-1])} | set(terms(branch))
     weight = {
-        k: n * frequency.weight(k) * (2.0 if k in named else 1.0) * (0.4 if _ACTION.search(_display(shown[k])) else 1.0)
+        k: n * frequency.weight(k) * (2.0 if k in named else 1.0) * (0.4 if _is_action(shown[k]) else 1.0)
         for k, n in score.items()
     }
     within = Counter(k for c in candidates for k in set(terms(c.summary)))
     often = max(2, len(candidates) // 4)
-    ranked = sorted((k for k in weight if within[k] >= 2), key=lambda k: (-weight[k], k))[:8]
+    titled = set(terms(about.title))  # what the session is called after needs no second statement to name a topic
+    ranked = sorted((k for k in weight if within[k] + (k in titled) >= 2 and within[k]), key=lambda k: (-weight[k], k))[:8]
     ranked = ranked or sorted(weight, key=lambda k: (-weight[k], k))[:1]
     names: list[str] = []
     used: set[str] = set()
@@ -339,7 +340,8 @@ def subject(candidates: Sequence[Candidate], about: About, frequency: Frequency,
         near = sorted((-n, p) for p, n in pairs.items() if key in p and n >= 3 and not used & set(p))
         if near and not names and -near[0][0] >= 0.3 * len(candidates):
             other = next(k for k in near[0][1] if k != key)
-            if weight[other] >= weight[key] * 0.6:
+            # One name in two words only where the first seldom stands without the second: not `deploy key` for deploys.
+            if weight[other] >= weight[key] * 0.6 and -near[0][0] * 2 > shown[key].total():
                 group = list(near[0][1])
         used.update(group)
         names.append(" ".join(_display(shown[k]) for k in group))
@@ -350,6 +352,12 @@ def subject(candidates: Sequence[Candidate], about: About, frequency: Frequency,
 
 # Forms of verbs and other words that say what was done, not what it was done to.
 _ACTION = re.compile(r"(?:ing|ed|ly|able|ize|ise)$|^(?:include|exist|invoke|construct|handle|replace|contain|display|print|ask|say|find|give|keep)s?$")
+
+
+def _is_action(forms: Counter[str]) -> bool:
+    """A word that is only ever said in its -ing form names a thing (staging, billing, routing), not a deed."""
+    noun = len(forms) == 1 and forms.total() >= 3 and next(iter(forms)).endswith("ing")
+    return not noun and bool(_ACTION.search(_display(forms)))
 
 
 def _display(forms: Counter[str]) -> str:

@@ -17,7 +17,7 @@ from organizer.dates import relative_dates, with_dates, zone_of
 from organizer.gate import Gate, worth
 from organizer.nouns import Candidate, Segment
 from organizer.rules import hints as hint
-from organizer.rules.cues import cues, language_of
+from organizer.rules.cues import cues, language_of, table
 from organizer.rules.features import Context, context_of, features, words
 from organizer.rules.sentences import Unit, units
 
@@ -35,8 +35,8 @@ _PLAN_PASTE = re.compile(r"\s*(?:implement the following plan|以下の計画を
 _DIRECTIVE = frozenset({"decision", "instruction", "strong"})
 _OPEN = re.compile(
     r"\b(?:todo|to-do|deferred?|follow[- ]?up|remaining|outstanding|not yet|yet to|left to do|backlog|postponed?|later|"
-    r"(?:still|also) need|we(?:.ll)? (?:will )?need|make (?:a )?note|open question|pending)\b"
-    r"|あとで|後で|後回し|未(?:対応|実装|着手|完了|解決)|残り|課題|宿題|まだ|保留|나중에|아직|할 ?일|미(?:완료|구현|해결)|보류|추후|待办|以后再|稍后|还没|尚未|后续|后面要|遗留|暂缓",
+    r"(?:still|also) need|still to do|to be done|open (?:points?|items?|issues?|tasks?|ends?)|left open|we(?:.ll)? (?:will )?need|make (?:a )?note|open question|pending)\b"
+    r"|あとで|後で|後回し|未(?:対応|実装|着手|完了|解決)|残り|残っている(?:の|作業|件|タスク|問題|もの)|課題|宿題|まだ|保留|나중에|아직|할 ?일|남은 (?:일|작업|과제|것)|남아 ?있|미(?:완료|구현|해결)|보류|추후|待办|以后再|稍后|还没|尚未|后续|后面要|遗留|暂缓|还(?:剩|差)|剩下的?(?:工作|任务|事|问题|部分)|未(?:完成|解决|实现)|待(?:解决|处理|确认)",
     re.I,
 )
 _REMEMBERED_WISH = re.compile(r"\b(?:i|we)(?:.d| would)? (?:like|want|prefer|need)\b|たい|ほしい|싶|希望|想要", re.I)
@@ -111,12 +111,21 @@ def with_outcomes(events: Sequence[Event], found: Sequence[Sighting]) -> list[Si
     return out
 
 
+def _only_told(text: str) -> bool:
+    """Whether the sentence orders nothing but speaks of a rule or a decision: without those words no directive is left."""
+    language = language_of(text)
+    rest = text
+    for lang in {language, "en"}:
+        rest = table()["reported"][lang].sub(" ", rest)
+    return rest != text and not cues(rest, language) & _DIRECTIVE and not is_standing(rest)
+
+
 def kind_of(text: str, role: str, shown: frozenset[str]) -> str:
     """fact, event, instruction or task. Only what a user says can be an instruction: nobody else may order anything."""
     if role == "user":
         if "task" in shown and _OPEN.search(text) and "strong" not in shown:
             return "task"
-        if shown & _DIRECTIVE or ("preference" in shown and _REMEMBERED_WISH.search(text)):
+        if (shown & _DIRECTIVE and not _only_told(text)) or ("preference" in shown and _REMEMBERED_WISH.search(text)):
             return "instruction"
         return "fact"
     if "task" in shown and _OPEN.search(text) and "outcome" not in shown:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memoryfs.model import Event, event_id
 from organizer import gate as gates
 from organizer.gate import weigh
-from organizer.rules.candidates import candidates
+from organizer.rules.candidates import candidates, kind_of
 from organizer.rules.cues import cues, language_of, table
 from organizer.rules.hints import query_hints, repository, vocabulary
 from organizer.rules.sentences import clean, units
@@ -180,3 +180,23 @@ def test_fast_enough_for_long_messages():
     started = time.perf_counter()
     candidates(events, segment(events), GATE)
     assert time.perf_counter() - started < 20
+
+
+@pytest.mark.parametrize(("text", "kind"), [
+    ("The committee met on Monday and the parking rule changes.", "fact"), ("We agreed on that last autumn, and nothing has changed.", "fact"),
+    ("昨日の会議でルールが変わった。", "fact"), ("어제 회의에서 규칙이 바뀌었습니다.", "fact"), ("昨天开会，规则变了。", "fact"),
+    ("The rule is that guests must never get a key.", "instruction"), ("We decided to use Valkey instead of Redis.", "instruction"),
+    ("Our policy: always two reviewers.", "instruction"), ("ルールとして、鍵は必ず事務室に返すこと。", "instruction"),
+    ("规则：钥匙必须还到办公室。", "instruction"),
+])
+def test_what_only_tells_of_a_rule_is_no_order(text: str, kind: str):
+    assert kind_of(text, "user", cues(text)) == kind
+
+
+@pytest.mark.parametrize("text", [
+    "Still to do: order new lamps and label the shelves.", "Three open points: the lamps, the shelves, the sign.",
+    "残っている作業: 棚のラベル貼り。", "남은 작업: 선반 라벨 붙이기.", "剩下的工作：给架子贴标签。",
+])
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_what_is_left_to_do_is_a_task_in_every_language(text: str, role: str):
+    assert kind_of(text, role, cues(text)) == "task"

@@ -131,3 +131,19 @@ def test_placing_is_deterministic() -> None:
 ])
 def test_org_18_repositories_by_directory(cwd: str | None, name: str) -> None:
     assert repository(cwd) == name
+
+
+def test_a_topic_is_not_named_by_an_odd_pair() -> None:
+    about = About("", "Write down how billing is run", "Let us write down how billing is run. The export key expires in June.")
+    texts = [
+        "The billing export starts at 02:00.", "An export of one school takes four minutes.", "Rotate the export key before June.",
+        "The export key is kept by the office.", "Invoices are part of the export.", "Every export is logged.",
+    ]
+    found = subject([said(t) for t in texts], about, Frequency())
+    assert found[0] == "export"
+
+
+def test_a_word_of_the_sessions_title_names_its_topic_and_staging_is_no_deed() -> None:
+    about = About("", "How staging is run", "Let us write down how staging is run.")
+    texts = ["Releases go to staging by hand.", "The staging pool holds 20 rows.", "The pool was empty on Monday.", "Staging sleeps at night."]
+    assert subject([said(t) for t in texts], about, Frequency())[0] == "staging"
