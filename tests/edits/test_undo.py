@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from edits.conftest import NOW, SCHOOL
 
 from memoryfs import edits, ledger
 from memoryfs.edits.takeback import hunks, put_back
 from memoryfs.errors import NotFoundError, UnwritableFileError, UsageError
-from edits.conftest import NOW, SCHOOL
 
 PATH = "projects/school.md"
 
