@@ -203,7 +203,7 @@ class _OwnFiles:
         if not real.is_relative_to(self.root):
             return False
         relative = real.relative_to(self.root)
-        if relative.parts[:1] and relative.parts[0] in {*OWN_FOLDERS, STATE, BRIEFING, "ledger.jsonl"}:
+        if relative.parts[:1] and relative.parts[0] in {*OWN_FOLDERS, BRIEFING, "ledger.jsonl"}:
             return True
         if self._topics is None:
             self._topics = frozenset(topic_paths(self.root, load(self.root)[0]))
