@@ -100,5 +100,5 @@ def serve(store: MemoryStore, door: socket.socket, keys: Keys) -> None:
     """Serves until it is interrupted. No access log: the first address holds the token."""
     import uvicorn
 
-    settings = uvicorn.Config(build(store, keys), log_level="warning", access_log=False, server_header=False, lifespan="off")
+    settings = uvicorn.Config(build(store, keys), log_level="warning", access_log=False, server_header=False, lifespan="off", ws="none")
     uvicorn.Server(settings).run(sockets=[door])

@@ -100,11 +100,10 @@ def save(root: Path, config: Config, path: str, text: str, digest: str, *, now: 
     Raises ChangedMeanwhileError (the file is left as someone else saved it), ReadOnlyError, NotFoundError.
     """
     with StoreLock(root, "edit", wait_seconds=_WAIT_SECONDS):
-        topic, standing = edits.read_topic(root, path, config)
+        topic, _ = edits.read_topic(root, path, config)
         target = inside(root, path, follow_links_outside=config.follow_links_outside)
-        # Merged with newer text only to be refused below by its digest.
         data = merged(topic.text, text).encode("utf-8", "surrogatepass")
-        write_atomic(target, data, expect=digest if standing != digest else standing)
+        write_atomic(target, data, expect=digest)
     return edits.adopt(root, config, now=now)
 
 

@@ -118,7 +118,10 @@ class Guard:
     def _opens(self, scope: Mapping[str, Any]) -> bool:
         if scope["path"] != "/" or scope["method"] not in SAFE:
             return False
-        query = parse_qs(scope.get("query_string", b"").decode("latin-1"), max_num_fields=20)
+        try:
+            query = parse_qs(scope.get("query_string", b"").decode("latin-1"), max_num_fields=20)
+        except ValueError:
+            return False
         return any(_equal(value, self.keys.token) for value in query.get("token", ()))
 
     async def _open(self, send: Send) -> None:

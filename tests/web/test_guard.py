@@ -13,7 +13,7 @@ FOREIGN = ["http://evil.example", "https://127.0.0.1:8123", "http://127.0.0.1:99
 
 def test_without_the_token_nothing_is_shown(stranger):
     client, _ = stranger
-    for url in ("/", "/search?q=port", "/topics/projects/gateway.md", "/static/style.css", "/?token=", "/?token=wrong", "/nothing"):
+    for url in ("/", "/search?q=port", "/topics/projects/gateway.md", "/static/style.css", "/?token=", "/?token=wrong", "/?token=%ff", "/?" + "a=1&" * 50, "/nothing"):
         answer = client.get(url)
         assert answer.status_code == 403, url
         assert "7443" not in answer.text and "set-cookie" not in answer.headers
