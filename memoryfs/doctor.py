@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from memoryfs import checks, files, ledger
 from memoryfs.briefing.phrase import target_of
 from memoryfs.errors import MemoryfsError
-from memoryfs.model import Problem
+from memoryfs.model import CURRENT, Problem
 from memoryfs.notation import pointers as pointers_in
 from memoryfs.textfile import StoreLock, clean_litter, write_atomic
 
@@ -187,21 +187,38 @@ def thread_files(context: Context) -> Found:
 
 
 def index(context: Context) -> Found:
-    """The index is sound, in step with the files, and answers a search for a word it holds."""
+    """The index is sound, in step with the files, and recall finds a memory by its own words."""
     from memoryfs import index as indexes
 
+    sound = True
     try:
         with indexes.open(context.store.root) as opened:
             report = opened.sync(now=context.store.clock())
             told = {(p.path, p.message) for t in context.topics.values() for p in t.problems}
-            yield from (p for p in opened.check() if (p.path, p.message) not in told)
+            for problem in opened.check():
+                sound = False
+                if (problem.path, problem.message) not in told:
+                    yield problem
             yield from (p for p in report.problems if "index" in p.path)
             off = opened.vectors_ready()
             if off:
                 yield Problem(".memoryfs/index.db", f"vectors are off: {off}", "Search by words works meanwhile.",
                               severity="warning")
+        if sound:
+            yield from _recalled(context)
     except MemoryfsError as error:
         yield Problem(".memoryfs/index.db", error.message, error.remedy)
+
+
+def _recalled(context: Context) -> Found:
+    current = [m for topic in context.topics.values() if topic.status in CURRENT for m in topic.memories
+               if m.status in CURRENT and m.metadata.get("adopted", True)]
+    if not current:
+        return
+    memory = max(current[:50], key=lambda m: len(m.summary))
+    found = context.store.recall(memory.summary, k=50, level=0, vectors=False)
+    if memory.id not in {crumb.memory.id for crumb in found.memories}:
+        yield Problem(".memoryfs/index.db", f"recall does not find ^{memory.id} by its own words", "`memoryfs index --rebuild`")
 
 
 def sessions(context: Context) -> Found:

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
-from urllib.parse import quote
 
 # C0 and C1 controls but tab and newline, and the direction overrides that can make a line read as another.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -123,6 +121,8 @@ class Paper:
         """`text`, leading to a file where the terminal follows links."""
         if not self.links:
             return text
+        from urllib.parse import quote
+
         place = quote(os.path.abspath(path).encode("utf-8", "surrogateescape"))
         return f"\x1b]8;;file://{place}{f'#{line}' if line else ''}\x1b\\{text}\x1b]8;;\x1b\\"
 
@@ -132,6 +132,8 @@ def paper(stream: TextIO | None, environ: Mapping[str, str] = os.environ) -> Pap
     terminal = stream is not None and not stream.closed and stream.isatty()
     if not terminal:
         return Paper()
+    import shutil  # here: a start of `memoryfs brief` must not pay for it
+
     width = min(max(40, shutil.get_terminal_size((80, 24)).columns), 120)
     plain = bool(environ.get("NO_COLOR")) or environ.get("TERM", "dumb") == "dumb"
     return Paper(width, not plain, not plain and _follows_links(environ), True)

@@ -130,6 +130,14 @@ def test_fts_11_rows_missing_from_the_full_text_table_are_found_and_mended(store
     assert store.recall("gateway port", level=0).memories
 
 
+def test_pkg_05_a_recall_that_finds_nothing(store, monkeypatch):
+    from dataclasses import replace
+
+    answer = store.recall
+    monkeypatch.setattr(store, "recall", lambda *args, **more: replace(answer(*args, **more), memories=()))
+    assert red(store) == {"index"}
+
+
 def test_an_index_of_random_bytes_heals_itself(store):
     (store.root / ".memoryfs" / "index.db").write_bytes(b"\x13" * 9000)
     assert red(store) == set()
