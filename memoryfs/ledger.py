@@ -26,6 +26,7 @@ ACTIONS = (
     "useful", "wrong",  # a judgement of one memory (`judgements`); it changes nothing of its state
     "organize", "import",  # about a session (its thread, how far) and a note (whence), not about a memory: no id
     "inbox",  # about a statement that waits (`memoryfs.inbox`): no id
+    "audit",  # a person's verdict on a statement that was kept or dropped: no id
 )
 JUDGEMENTS = ("useful", "wrong")  # a person's or an agent's, of one memory; with `undone` its last one is taken back
 _FIELDS = ("time", "actor", "action", "id", "topic", "text", "kind", "source", "why")
@@ -310,7 +311,7 @@ def purge(root: Path, memory_id: str) -> int:
         meta = data.get("meta")
         if isinstance(meta, dict) and _repeats(meta.get("summary"), said):
             data["meta"] = {**meta, "summary": ""}
-        elif (entry.id != memory_id and not named and not (entry.action == "inbox" and entry.text in said)) or not data.get("text"):
+        elif (entry.id != memory_id and not named and not (entry.action in ("inbox", "audit") and entry.text in said)) or not data.get("text"):
             continue
         if entry.id == memory_id:
             data["text_sha256"] = key_hash(text_key(entry.text))

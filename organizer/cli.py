@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -29,16 +29,23 @@ if TYPE_CHECKING:
 @click.option("--max-sessions", type=click.IntRange(min=0), help="At most this many sessions.")
 @click.option("--retry", is_flag=True, help="Also try the sessions again that failed and were set aside.")
 @click.option("--dry-run", is_flag=True, help="Say what would be learned; write nothing.")
+@click.option("--audit", metavar="N", type=click.IntRange(min=1), help="Organize nothing; judge N kept and N dropped statements.")
+@click.option("--verdicts", metavar="FILE", type=click.File("r", encoding="utf-8"),
+              help="Organize nothing; take in verdicts on audited items, as JSON lines (- for stdin).")
 @click.pass_context
 def organize(
     ctx: click.Context, paths: tuple[str, ...], no_model: bool, budget_seconds: float | None, max_sessions: int | None,
-    retry: bool, dry_run: bool,
+    retry: bool, dry_run: bool, audit: int | None, verdicts: TextIO | None,
 ) -> None:
     """Learn from finished sessions: those in PATH, or all that this machine's harnesses have finished."""
     from memoryfs.cli.context import emit_json, notice, open_store, report_problems, wants_json
     from memoryfs.harness import queue
     from organizer.report import merged_exit_code
 
+    if audit or verdicts is not None:
+        from organizer.cli_audit import audit_command
+
+        return audit_command(ctx, audit, verdicts)
     wanted = _Wanted(no_model, budget_seconds, max_sessions, retry, dry_run)
     reports: list[RunReport] = []
     if paths:

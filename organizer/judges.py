@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memoryfs import ledger
 from memoryfs.errors import ModelUnavailableError
 from memoryfs.model import Event
 from memoryfs.models import check
 from organizer import gate as gates
-from organizer import verify
+from organizer import verdicts, verify
 from organizer.dedupe import vector_similarity
 from organizer.extract import extract
 from organizer.nouns import Candidate, Segment, Verdict
@@ -94,9 +95,9 @@ class Judges:
 def open_judges(
     root: Path, *, generator: Generator | None, embedder: Embedder | None, more: Callable[[], bool] = lambda: True
 ) -> Judges:
-    """The judges of a run. A generator that was never checked in this store is calibrated for judging lines first."""
+    """The judges of a run; the gate has learned from the store's verdicts. A generator that was never checked in this store is calibrated for judging lines first."""
     similarity = vector_similarity(embedder.embed_passages) if embedder is not None else None
-    judges = Judges(gates.load(), generator, embedder, similarity, more=more)
+    judges = Judges(verdicts.learned(gates.load(), ledger.read(root)[0]), generator, embedder, similarity, more=more)
     if generator is None:
         return judges
     try:
