@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from organizer.rules.cues import shows
+from organizer.rules.passed_on import passed_on
 
 MAX_UNIT = 700  # characters; longer pieces are no sentences
 MAX_TEXT = 200_000  # characters of one message that are read
@@ -131,11 +132,12 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def units(text: str, *, role: str = "assistant") -> list[Unit]:
-    """The sentences and list items of a message, in order. In a user's message, what follows the announcement of somebody
-    else's words ("the page says:") is marked as data until the next blank-line-separated paragraph without a list."""
+    """The sentences and list items of a message, in order. In a user's message, what somebody else wrote (module `passed_on`)
+    and what follows the announcement of other words ("the page says:") is marked as data."""
     found: list[Unit] = []
     lead, lead_indent, data_until = "", 0, -1
     text = text[:MAX_TEXT]
+    foreign = passed_on(text) if role == "user" else ()
     for start, end, item, heading, indent in _blocks(text):
         for a, b in _sentences(text, start, end):
             while a < b and text[a].isspace():
@@ -154,7 +156,7 @@ def units(text: str, *, role: str = "assistant") -> list[Unit]:
             announced = role == "user" and quote.endswith((":", "：")) and shows(body, "quotation")
             if announced:
                 data_until = len(text)
-            is_data = a < data_until and not announced
+            is_data = (a < data_until and not announced) or any(x <= a < y for x, y in foreign)
             found.append(Unit(a, b, quote, body, item, heading, under, is_data or bool(INVISIBLE.search(quote))))
             if quote.endswith((":", "：")) or (not item and quote.endswith(("**", "following"))):
                 lead, lead_indent = body, indent
