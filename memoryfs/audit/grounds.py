@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memoryfs.ledger import Entry
+from memoryfs.ledger import Entry, judgements
 from memoryfs.model import CURRENT, Event, Memory, SourceRange
 from memoryfs.notation import stated
 from memoryfs.topic import Review, Topic
@@ -63,16 +63,13 @@ class Statement:
     reviews: tuple[str, ...] = ()
     replaced_by: Memory | None = None
     changes: tuple[Entry, ...] = ()
-
-    @property
-    def weak(self) -> bool:
-        return bool(self.marks)
+    judged: tuple[str, ...] = ()  # `useful` or `wrong`, oldest first
 
     def to_dict(self) -> dict[str, Any]:
         memory = self.memory
         out = memory.to_dict() | {
             "stated_by": memory.stated_by, "date": memory.date, "said": [s.to_dict() for s in self.said],
-            "confirmed": self.confirmed, "marks": list(self.marks), "reviews": list(self.reviews),
+            "confirmed": self.confirmed, "marks": list(self.marks), "reviews": list(self.reviews), "judged": list(self.judged),
             "changes": [c.to_dict() for c in self.changes]}
         if memory.superseded_by:
             out["superseded_by"] = memory.superseded_by
@@ -130,12 +127,14 @@ def audit(
     """
     places = {memory.id: (topic, memory) for topic in topics.values() for memory in topic.memories}
     told = _by_id(entries)
+    given = judgements(entries)
     ids = _with_replaced(list(dict.fromkeys(wanted)), places)
     statements = []
     for id in ids:
         if id in places:
             topic, memory = places[id]
             made = statement(memory, topic, topics, told.get(id, ()), events, context=context)
+            made = replace(made, judged=given.get(id, ()))
             statements.append(made if history else _without_history(made))
     if since:
         statements = [s for s in statements if _latest(s, told.get(s.memory.id, ())) >= since[:10]]

@@ -131,6 +131,9 @@ def grounds(made: Statement, on: Paper, store: str) -> list[str]:
             lines += wrap(f"“{said.quote}”", on.width, "      ")
     if not made.said:
         lines.append("    " + on.warn("nothing says where it comes from"))
+    if made.judged:
+        counts = [f"{verdict} {made.judged.count(verdict)}×" for verdict in dict.fromkeys(made.judged)]
+        lines.append("    " + on.warn(f"judged {', '.join(counts)}"))
     return lines + _changes(made.changes, on)
 
 

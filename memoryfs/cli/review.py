@@ -135,8 +135,10 @@ def page(item: Item, on: Paper, store: str) -> list[str]:
         assert item.statement is not None
         return [on.warn("Not sure enough to keep"), *claim(item.statement, on, store), *grounds(item.statement, on, store)]
     lines = [on.warn("Contradiction") + f"  ^{item.id}  {safe(item.review.topic)}:{item.review.review.line}"]
-    for side in sorted(item.review.sides, key=lambda s: s.memory.date or ""):
-        lines += ["", *claim(side, on, store), *grounds(side, on, store)]
+    sides = sorted(item.review.sides, key=lambda s: s.memory.date or "")
+    which = dict(zip((id(side) for side in (*sides[:1], *sides[-1:])), ("older: [o] keeps it", "newer: [a] keeps it"), strict=False))
+    for side in sides:
+        lines += ["", on.bold(which.get(id(side), "another")), *claim(side, on, store), *grounds(side, on, store)]
     return lines
 
 

@@ -126,6 +126,13 @@ def test_since_leaves_out_what_was_neither_said_nor_changed_since(store):
     assert set(by_id(audit.examine(store, "projects/auth", since="2026-06-02"))) == {"m-000007"}
 
 
+def test_how_it_was_judged_is_told(store, run):
+    store.judge("^m-000005", "wrong"), store.judge("^m-000005", "wrong"), store.judge("^m-000005", "useful")
+    store.undo("^m-000005")
+    assert by_id(audit.examine(store, "^m-000005"))["m-000005"].judged == ("wrong", "wrong")
+    assert "judged wrong 2×" in run("^m-000005")[1]
+
+
 def test_what_was_withdrawn_is_told(store):
     store.forget("^m-000006")
     made = audit.examine(store, "^m-000006")

@@ -68,6 +68,7 @@ def test_each_item_shows_both_statements_with_their_sources(made):
     assert left == 3
     assert "Cookies live 7 days." in shown and "Cookies live 14 days." in shown
     assert "The gateway listens on port 7443." in shown and "Always use pnpm, not npm." in shown
+    assert shown.index("older: [o]") < shown.index("^m-000003  Cookies") < shown.index("newer: [a]") < shown.index("^m-000004  Cookies")
     assert "2026-03-01  by the user" in shown and "m-000005" not in shown
 
 
