@@ -103,7 +103,7 @@ def test_template_shows_every_setting_with_its_default():
     shown = tomllib.loads("\n".join(live))
     flat = {}
     for key, value in shown.items():
-        flat.update({f"{key}.{k}": v for k, v in value.items()} if isinstance(value, dict) else {key: value})
+        flat.update({f"{key}.{k}": v for k, v in value.items()} if isinstance(value, dict) and value else {key: value})
     expected = dict(_settings(Config()))
     assert set(flat) == set(expected)
     different = {k for k in flat if flat[k] != expected[k]}
