@@ -174,6 +174,12 @@ def drop_notes(topic: Topic, owner: str, labels: Sequence[str]) -> list[str]:
 def edit_text(topic: Topic, item: Item, change: Callable[[str, str], str]) -> list[str]:
     """The lines with an item's paragraph changed: `change(raw, masked)` gets and gives it with LF between lines."""
     lines = list(topic.lines)
+    edit_in_place(lines, item, change)
+    return lines
+
+
+def edit_in_place(lines: list[str], item: Item, change: Callable[[str, str], str]) -> None:
+    """`edit_text` on a list of lines that is itself changed."""
     old = lines[item.text_start:item.text_end]
     ends = [line[len(bare(line)):] for line in old]
     raw = "\n".join(map(bare, old))
@@ -182,7 +188,6 @@ def edit_text(topic: Topic, item: Item, change: Callable[[str, str], str]) -> li
         between = next((end for end in ends if end), line_end(lines, item.text_start))
         ends = [between] * (len(new) - 1) + [ends[-1]]
     lines[item.text_start:item.text_end] = [text + end for text, end in zip(new, ends, strict=True)]
-    return lines
 
 
 def append_marks(raw: str, masked: str, marks: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from memoryfs.topic_edit.lines import (
     append_marks,
     bare,
     drop_notes,
+    edit_in_place,
     edit_text,
     head_of,
     insert,
@@ -148,7 +149,7 @@ def set_ids(topic: Topic, ids: Mapping[int, str], *, source_label: str | None = 
     """`set_id` for many items, by their lines; all of them or, with an error, none. The text is read and checked once."""
     writable(topic)
     pairs = {memory.line: (memory, item) for memory, item in zip(topic.memories, topic.items, strict=True)}
-    changed = topic
+    lines = list(topic.lines)
     touched: dict[str, Memory] = {}
     for line, memory_id in ids.items():
         if line not in pairs:
@@ -160,12 +161,11 @@ def set_ids(topic: Topic, ids: Mapping[int, str], *, source_label: str | None = 
         marks = [f"[^{source_label}]"] if source_label and source_label not in memory.metadata["labels"] else []
         marks += [] if adopted else [f"^{memory_id}"]
         if marks:  # no line is added or taken, so that the places of the other items hold
-            lines = edit_text(changed, item, lambda raw, masked, marks=marks: append_marks(raw, masked, marks))
-            changed = replace(changed, text="".join(lines))
+            edit_in_place(lines, item, lambda raw, masked, marks=marks: append_marks(raw, masked, marks))
             touched[memory_id] = memory
     if not touched:
         return topic
-    new = read(topic, changed.lines)
+    new = read(topic, lines)
     if source_label:
         note = stated_note(source_label) if notation.stated(source_label) else Note()
         shared = any(source_label in known.metadata["labels"] for known in topic.memories)
