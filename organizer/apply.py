@@ -149,6 +149,34 @@ class Planner:
             self._question(decision, memory, target)
         return Outcome(decision, memory.id, memory.topic)
 
+    def merge(self, memory: Memory, into: Memory, *, why: str) -> None:
+        """`memory` says what `into` said before: it moves to History, and `into` is given the sources it lacks."""
+        for source in memory.source_range:
+            if source not in into.source_range:
+                date = memory.date or self._today()
+                self._draft(Place(into.topic, "")).seen.append(SeenAgain(into.id, source, date, memory.query_hints[:4], memory.quote))
+                self._record("reinforce", into.id, into.topic, why=why, source=(source.label,))
+                into = replace(into, source_range=(*into.source_range, source))
+        self.known.add(into)
+        self._draft(Place(memory.topic, "")).replaced.append(Replaced(memory.id, into.id, into.topic, self._today()))
+        self.known.add(replace(memory, status="superseded", superseded_by=into.id))
+        self._record("supersede", memory.id, memory.topic, why=why, extra={"by": into.id})
+
+    def ask(self, memory: Memory, other: Memory, *, why: str) -> str:
+        """A question in the topic of `memory` whether it or `other` holds; the question's id."""
+        sides = (other, memory)
+        names = {m.id: f"#^{m.id}" if m.topic == memory.topic else f"{m.topic.removesuffix('.md')}#^{m.id}" for m in sides}
+        text = "; ".join(f"[[{names[m.id]}]] says {_short(m.summary)}" + (f" ({m.date})" if m.date else "") for m in sides)
+        question = Question(review_id(names), text, tuple(names))
+        self._draft(Place(memory.topic, "")).questions.append(question)
+        for m in sides:
+            self.known.add(replace(m, status="conflicted"))
+        self._record("conflict", question.id, memory.topic, why=why, text=text, extra={"memories": list(names)})
+        return question.id
+
+    def _record(self, action: str, id: str, topic: str, **more: Any) -> None:
+        self.entries.append(ledger.Entry(self.now.isoformat(timespec="seconds"), "organizer", action, id, topic, **more))
+
     def plan(self) -> Plan:
         """The plan of everything taken so far, topics in the order of their paths."""
         # The files a session edited belong to the topic that most of what it said went to.

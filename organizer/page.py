@@ -33,6 +33,7 @@ def page(report: RunReport) -> str:
         _section("Waiting in inbox.md", (f"- {_text(i.text)} ({i.why or 'not certain enough'})" for i in report.items("inbox"))),
         _section("Seen again", (_learned(i) for i in report.items("reinforce"))),
         _section("Understood from your edits", (_adopted(a) for a in report.adopted)),
+        _section("What agents remembered, checked", (_adopted(a) for a in report.remembered)),
         _dropped(report.items("drop")),
         _section("Sessions", (_session(s) for s in report.sessions)),
         _section("Not tried", (f"- {_text(h.line())}" for h in report.held)),

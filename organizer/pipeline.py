@@ -1,6 +1,6 @@
 """In: a store, transcripts, models, a budget. Out: the store organized, and a RunReport; read it as a list of stages.
 
-One run: complete what a killed run left · take in transcripts · understand hand edits and answers in the inbox · for each session with new
+One run: complete what a killed run left · take in transcripts · understand hand edits and answers in the inbox · check what agents remembered · for each session with new
 events: segment, extract, verify, gate, place, reconcile, write · mark unmerged branches · synchronise the index · compile MEMORY.md. A session is
 recorded as done after its writes; one that fails costs only itself; the budget is looked at between sessions.
 """
@@ -25,7 +25,7 @@ from memoryfs.config import Config
 from memoryfs.errors import EXIT_FAILED, ChangedMeanwhileError, LockedError, MemoryfsError, ReadOnlyError
 from memoryfs.model import Problem
 from memoryfs.textfile import StoreLock, clean_litter, digest_of, write_atomic
-from organizer import apply, attempts, branches, inbox, intake, journal, opencode
+from organizer import apply, attempts, branches, inbox, intake, journal, opencode, remembered
 from organizer.judges import Judges, open_judges
 from organizer.report import FAILED, RunReport, SessionReport, save
 from organizer.session import organize_session
@@ -122,6 +122,7 @@ def _stages(
     _adopt(run)
     entries = list(ledger.read(root)[0])
     _answered(run, entries)
+    _remembered(run, entries)
     done = sessions_done(entries)
     unfinished = pending(root, done)
     report.unchanged = len(set(done) - set(unfinished))
@@ -203,6 +204,25 @@ def _answered(run: _Run, entries: list[ledger.Entry]) -> None:
         {"action": o.decision.action, "id": o.id, "topic": o.topic, "detail": f"from the inbox: {o.decision.candidate.summary}"}
         for o in outcomes
     ] + [{"action": e.action, "id": e.id, "topic": e.topic, "detail": e.text} for e in work.plan.entries if e.action == "withdraw"]
+
+
+def _remembered(run: _Run, entries: list[ledger.Entry]) -> None:
+    """Check what agents wrote by `remember` since the last run: against its source, and against what was known."""
+    with run.stage("remembered"):
+        fresh = remembered.unchecked(entries)
+        if not fresh:
+            return
+        checked = remembered.check(open_library(run.root, run.config, entries), fresh, now=run.now)
+        problems = []
+        if checked.work.plan.entries:
+            journal.begin(run.root, checked.work)
+            problems = write(run.root, run.config, checked.work, entries)
+        run.report.problems += [*problems, *checked.problems]
+        if not problems:
+            ledger.append(run.root, [checked.line])
+            entries.append(checked.line)
+    run.report.remembered += [{"action": e.action, "id": e.id, "topic": e.topic, "detail": e.why} for e in checked.work.plan.entries]
+    run.report.notices.append(checked.summary())
 
 
 def _change(change: Any) -> dict[str, Any]:

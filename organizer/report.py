@@ -99,6 +99,7 @@ class RunReport:
     imported: dict[str, int] = field(default_factory=dict)
     unchanged: int = 0
     adopted: list[Mapping[str, Any]] = field(default_factory=list)
+    remembered: list[Mapping[str, Any]] = field(default_factory=list)  # what the check of agents' statements changed
     sessions: list[SessionReport] = field(default_factory=list)
     held: list[Held] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -115,7 +116,7 @@ class RunReport:
     @property
     def changed(self) -> bool:
         """Whether the run wrote anything that a person can see."""
-        return bool(self.sessions or self.adopted or self.briefing_changed or self.imported.get("added"))
+        return bool(self.sessions or self.adopted or self.remembered or self.briefing_changed or self.imported.get("added"))
 
     @property
     def exit_code(self) -> int:
@@ -126,7 +127,7 @@ class RunReport:
         if failed or errors:
             good = self.unchanged or any(s.status != FAILED for s in self.sessions) or self.imported.get("threads")
             return EXIT_PARTIAL if good else EXIT_FAILED
-        if self.items("conflict"):
+        if self.items("conflict") or any(r.get("action") == "conflict" for r in self.remembered):
             return EXIT_REVIEW
         return EXIT_DONE
 
@@ -157,7 +158,7 @@ class RunReport:
             "kept_by": self.share(), "dropped_because": self.dropped_because(), "stopped": self.stopped,
             "briefing": {"bytes": self.briefing_bytes, "changed": self.briefing_changed},
             "stages": {k: round(v, 3) for k, v in self.stages.items()},
-            "adopted": [dict(a) for a in self.adopted], "sessions": [s.to_dict() for s in self.sessions],
+            "adopted": [dict(a) for a in self.adopted], "remembered": [dict(a) for a in self.remembered], "sessions": [s.to_dict() for s in self.sessions],
             "held": [h.to_dict() for h in self.held],
             "notices": list(self.notices), "problems": [p.to_dict() for p in self.problems],
         }

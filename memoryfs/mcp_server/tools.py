@@ -204,7 +204,7 @@ TOOLS = (
                  Field("query", "Only events with one of these words.", most=MAX_QUERY),
                  Field("max_tokens", "Bound of the answer; `next` says where to go on.", "integer", 2000, least=50, most=8000),
              ), _source),
-    ToolSpec("remember", "Write one self-contained statement into memory. It is readable at once, by every tool and session.",
+    ToolSpec("remember", "Write one self-contained statement into memory. It is readable at once; the next organize run checks it.",
              "write", (
                  Field("text", "The statement.", required=True, least=1, most=MAX_TEXT), _TOPIC,
                  Field("kind", "What it is.", default="fact", choices=MEMORY_KINDS),
