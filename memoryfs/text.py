@@ -38,7 +38,7 @@ def _pattern(w: str) -> re.Pattern[str]:
     return re.compile(rf"{word}|(?P<cjk>[{_CJK}]+)|(?P<ko>[{_HANGUL}]+)|(?P<sym>[^\x00-\x7f\s\w])")
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def _class(characters: str) -> re.Pattern[str]:
     return re.compile(f"[{characters}]")
 
@@ -249,9 +249,14 @@ def estimate_tokens(text: str) -> int:
     return wide + -(-(len(text) - wide) // 4)
 
 
-def has_cjk(text: str) -> bool:
-    """Whether a Han, kana or Hangul character stands in the text."""
-    return not text.isascii() and bool(_class(_CJK + _HANGUL).search(text))
+def script_of(text: str) -> str:
+    """`hangul`, `kana`, `han` or `latin`: the first of these that the text holds; a Japanese text holds kana."""
+    if text.isascii():
+        return "latin"
+    for name, characters in (("hangul", _HANGUL), ("kana", _HIRA + _KATA), ("han", _HAN)):
+        if _class(characters).search(text):
+            return name
+    return "latin"
 
 
 def similarity_key(text: str) -> str:

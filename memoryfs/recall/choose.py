@@ -7,7 +7,7 @@ event they were made from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from memoryfs.model import Event, Memory
 from memoryfs.recall import fuse, history, kinds
 from memoryfs.recall.events import Candidate
 from memoryfs.recall.query import Query
-from memoryfs.text import similarity_key
+from memoryfs.text import scan, similarity_key
 
 if TYPE_CHECKING:
     from memoryfs.index.core import Index
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 PLACES = (3, 5, 8)  # where at the latest (from 0) the source of the first, second and third memory stands
 NARROW = 3  # events; a memory made from more does not say which of them answers
+RIVALS, CLOSE = 7, 0.3  # the next events that may restate the first, and the share of its words they must hold
 SUPPORT = 0.1  # share of the question's weight that a memory's own words must cover, to keep a place
 
 
@@ -43,6 +44,11 @@ class Chosen:
         """Its two best units."""
         thread = index.thread(self.items[0].number)
         return tuple((thread.start[i.nth], thread.end[i.nth]) for i in self.items[:2])
+
+    def quoted(self, index: Index) -> str:
+        """The text of its best unit."""
+        start, end = self.spans(index)[0]
+        return self.event.text[start:end]
 
 
 def events(index: Index, query: Query, found: Found, k: int) -> list[Chosen]:
@@ -77,7 +83,37 @@ def events(index: Index, query: Query, found: Found, k: int) -> list[Chosen]:
     listed.sort(key=lambda c: (-c.score, c.items[0].doc))
     scored = [(c.score, c.items[0].number) for c in listed]
     chosen = [listed[place] for place in fuse.spread(scored, k, across=query.asks_across)]
+    if query.asks_now:
+        chosen = _latest_first(index, chosen, dict(query.terms))
     return _with_places(index, chosen, listed, kept, k)
+
+
+def _latest_first(index: Index, chosen: list[Chosen], weights: Mapping[str, float]) -> list[Chosen]:
+    """The first event behind the latest of the next few that restates it."""
+    if not chosen:
+        return chosen
+    first = chosen[0]
+    said = first.quoted(index)
+    enough = CLOSE * _covered(said, weights)
+    newer = [
+        c for c in chosen[1:RIVALS] if _when(index, c) > _when(index, first)
+        and _covered(text := c.quoted(index), weights) >= enough and history.restates(text, said)
+    ]
+    if not newer:
+        return chosen
+    latest = max(newer, key=lambda c: _when(index, c))
+    return [replace(latest, score=first.score), *(c for c in chosen if c is not latest)]
+
+
+def _covered(text: str, weights: Mapping[str, float]) -> float:
+    """The weight of the question's words that the text holds."""
+    return sum(weights.get(term, 0.0) for term in {term for term, _ in scan(text)})
+
+
+def _when(index: Index, chosen: Chosen) -> tuple[int, int]:
+    item = chosen.items[0]
+    thread = index.thread(item.number)
+    return thread.at[thread.event[item.nth]], item.doc
 
 
 def _with_places(

@@ -18,7 +18,7 @@ THREADS = {"peaks": 0.5, "said": 0.5}  # besides, where the evidence stands in s
 DENSE = {"dense": 0.8, "dense_near": 0.5, "dense_thread": 0.4}
 QUESTION = -0.15  # a question is seldom its own answer
 TIMED, COUNTED = 0.4, 0.2  # for "when" and "how many"
-NOW = 0.3  # the latest, for a question about the present state
+NOW = 0.6  # the latest, for a question about the present state
 VALUE = 1.2  # for a place that holds a value of the kind asked for (a port, a regex …)
 TOOL = 0.85  # tool output, beside what was said
 

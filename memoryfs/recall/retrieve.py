@@ -22,6 +22,7 @@ DENSE_K = 120
 USUAL = 0.4  # similarity, 0..1, of a message found by words
 RANGE_EVENTS = 40  # of a memory's source range that are boosted
 RANGE_MEMORIES = 8
+ALIKE = 16  # units that are taken to speak of what is asked: of them the later ones count more, for the present state
 
 
 @dataclass
@@ -78,9 +79,9 @@ def retrieve(
             at = thread.at[thread.event[doc & MASK]]
             item.when = nearness(at, ranges) if at != NO_TIME else 0.0
     found.asked_speaker = _speakers(index, items, query)
-    if query.asks_now:
-        _lateness(index, items)
     found.dense = vector is not None
+    if query.asks_now:
+        _lateness(index, fuse.rank(items.values(), query, dense=found.dense)[:ALIKE])
     likely = heapq.nlargest(30, items.values(), key=lambda c: c.unit + c.small)
     found.coverage = _coverage(likely, terms, mass, total)
     found.events = fuse.rank(items.values(), query, dense=found.dense)
@@ -165,15 +166,14 @@ def _speakers(index: Index, items: dict[int, Candidate], query: Query) -> bool:
     return any(asked.values())
 
 
-def _lateness(index: Index, items: dict[int, Candidate]) -> None:
-    """The candidates' places in time, by thread and position where times are missing."""
-    def key(doc: int) -> tuple[int, int]:
-        thread = index.thread(doc >> SHIFT)
-        return thread.at[thread.event[doc & MASK]], doc
+def _lateness(index: Index, best: list[Candidate]) -> None:
+    """The best candidates' places in time, 1 for the latest; by thread and position where times are missing."""
+    def key(item: Candidate) -> tuple[int, int]:
+        thread = index.thread(item.number)
+        return thread.at[thread.event[item.nth]], item.doc
 
-    order = sorted(items, key=key)
-    for place, doc in enumerate(order):
-        items[doc].late = place / max(1, len(order) - 1)
+    for place, item in enumerate(sorted(best, key=key), start=1):
+        item.late = place / len(best)
 
 
 def _coverage(best: list[Candidate], terms: list[Term], mass: float, total: int) -> float:

@@ -78,7 +78,7 @@ def recall(
     abstained = bool(why_not) or not (memories or evidence)
     if abstained:
         notices.append(f"{why_not or NOTHING} What is listed is only the nearest." if memories or evidence else NOTHING)
-    tokens = sum(estimate_tokens(e.text) for e in evidence) + sum(estimate_tokens(m.memory.summary) for m in memories)
+    tokens = sum(estimate_tokens(e.text) for e in evidence)
     return Recall(
         query=query, decision=decision, level=chosen, abstained=abstained, tokens=tokens, memories=memories,
         evidence=evidence, notices=tuple(notices),
