@@ -38,6 +38,7 @@ PAGES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/source/{label}", find.source),
     ("GET", "/memory/{id}", find.memory),
     ("POST", "/memory/{id}/forget", find.forget),
+    ("POST", "/memory/{id}/judge", find.judge),
     ("GET", "/topics", shelf.listing),
     ("GET", "/topics/{path:path}", shelf.show),
     ("GET", "/timeline/{path:path}", shelf.timeline),

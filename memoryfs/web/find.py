@@ -12,10 +12,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memoryfs import ledger, thread
+from memoryfs.audit import examine
 from memoryfs.errors import NotFoundError, UsageError
 from memoryfs.model import CURRENT, STATUSES, Event, Evidence, SourceRange, short_thread
 from memoryfs.web import facts
-from memoryfs.web.markdown import topic_url
+from memoryfs.web.markdown import memory_url, topic_url
 from memoryfs.web.site import Site, Stopwatch, redirect
 
 # What each part of a score means; the parts are those of recall (`why`).
@@ -149,7 +150,8 @@ def memory(site: Site, request: Request) -> Response:
     id = request.path_params["id"]
     topics = site.store.topics()
     place = next(((path, m) for path, t in sorted(topics.items()) for m in t.memories if m.id == id), None)
-    history = facts.about(ledger.read(site.store.root)[0], id)
+    entries, _ = ledger.read(site.store.root)
+    history = facts.about(entries, id)
     if place is None and not history:
         raise NotFoundError(f"the memory ^{id}")
     path, found = place or ("", None)
@@ -166,8 +168,22 @@ def memory(site: Site, request: Request) -> Response:
         if holder and full:
             url = f"/threads/{quote(full)}?at={holder.index}&mark={at}-{at + len(quote_)}#evidence"
         sources.append({"label": wanted.label, "event": shown, "pieces": pieces, "url": url})
-    return site.page("memory.html", id=id, memory=found, path=path, sources=sources, history=history,
+    believed = examine(site.store, f"^{id}", vectors=False) if found else None
+    grounds = next((s for s in (*believed.current, *believed.superseded) if s.memory.id == id), None) if believed else None
+    return site.page("memory.html", id=id, grounds=grounds, judged=ledger.judgements(entries).get(id, ()), memory=found, path=path, sources=sources, history=history,
                      topic_title=topics[path].title if path else "")
+
+
+def judge(site: Site, request: Request) -> Response:
+    """A person's word that a memory was useful or wrong, or that the last such word was not meant."""
+    id, verdict = request.path_params["id"], request.scope["form"].get("verdict", "")
+    if verdict == "undo":
+        site.store.undo(id)
+        site.tell("Taken back.")
+    else:
+        site.store.judge(id, verdict)
+        site.tell(f"Recorded: {verdict}.")
+    return redirect(memory_url(id))
 
 
 def forget(site: Site, request: Request) -> Response:

@@ -93,6 +93,16 @@ def test_a_memory_shows_its_source_in_context_and_its_history(site):
     assert site.get("/memory/m-ffffff").status_code == 404
 
 
+def test_a_memory_is_judged_and_the_judgement_taken_back(site):
+    page = site.post("/memory/m-aaa111/judge", verdict="wrong").text
+    assert "Recorded: wrong." in page and "Take that back" in page
+    assert ledger.judgements(ledger.read(site.store.root)[0]) == {"m-aaa111": ("wrong",)}
+    page = site.post("/memory/m-aaa111/judge", verdict="undo").text
+    assert "wrong, taken back" in page and "Take that back" not in page
+    assert not ledger.judgements(ledger.read(site.store.root)[0])
+    assert site.post("/memory/m-aaa111/judge", verdict="superb").status_code == 400
+
+
 def test_forgetting_takes_the_memory_out_and_recall_forgets_it(site):
     answer = site.post("/memory/m-aaa111/forget")
     assert answer.status_code == 200 and "Forgotten" in answer.text
