@@ -35,19 +35,41 @@ def page() -> str:
 
 def _section(ctx: click.Context, name: str, command: click.Command) -> str:
     own = click.Context(command, info_name=name, parent=ctx)
-    usage = " ".join(command.collect_usage_pieces(own)).replace("[OPTIONS]", "[options]")
-    help_text = " ".join((command.help or command.short_help or "").split())
-    rows = [f"## memoryfs {name}", "", f"`memoryfs {name} {usage}`".replace(" `", "`"), "", help_text, ""]
-    for param in command.params:
-        record = param.get_help_record(own)
-        if record and isinstance(param, click.Option) and not str(param.name).startswith("global_") and "--help" not in param.opts:
-            text = " ".join(record[1].split())
-            rows.append(f"- `{record[0]}`" + (f": {text}" if text else ""))
+    words = [_word(param) for param in command.params if isinstance(param, click.Argument)]
+    if isinstance(command, click.Group):
+        words.append("COMMAND ...")
+    rows = [f"## memoryfs {name}", "", f"`{' '.join(['memoryfs', name, '[options]', *words])}`", ""]
+    rows += [" ".join((command.help or command.short_help or "").split()), "", *_options(command)]
     if isinstance(command, click.Group):
         for sub in command.list_commands(own):
             found = command.get_command(own, sub)
-            rows.append(f"- `{name} {sub}`: {found.get_short_help_str(limit=200) if found else ''}")
+            if found is not None:
+                rows.append(f"- `{name} {sub}`: {' '.join((found.help or '').split())}")
+                rows += [f"  {row}" for row in _options(found)]
     return "\n".join(rows).rstrip() + "\n"
+
+
+def _word(param: click.Argument) -> str:
+    word = (param.metavar or str(param.name).upper()).strip("[]") if "|" not in (param.metavar or "") else str(param.metavar)
+    word += "..." if param.nargs == -1 and not word.endswith("...") else ""
+    return word if param.required or word.startswith("[") else f"[{word}]"
+
+
+def _options(command: click.Command) -> list[str]:
+    """A line for each option of the command's own. Not taken from --help, whose wording changes with click's version."""
+    rows = []
+    for param in command.params:
+        if not isinstance(param, click.Option) or str(param.name).startswith("global_") or param.hidden:
+            continue
+        choices = getattr(param.type, "choices", None)
+        kind = "|".join(map(str, choices)) if choices else param.type.name.upper().removesuffix(" RANGE")
+        value = "" if param.is_flag or param.count else f" {param.metavar or kind}"
+        names = ", ".join(sorted(param.opts, key=len)) + "".join(f" / {opt}" for opt in param.secondary_opts)
+        text = " ".join((param.help or "").split())
+        if param.show_default and "default" not in text and not param.is_flag:
+            text = f"{text} [default: {param.default}]".strip()
+        rows.append(f"- `{names}{value}`" + (f": {text}" if text else ""))
+    return rows
 
 
 if __name__ == "__main__":
