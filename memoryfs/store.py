@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from memoryfs.topic import Topic
 
 Clock = Callable[[], datetime]
+PLACE_SECONDS = 0.5  # that `remember` spends on finding a topic
 GITIGNORE = "# derived; memoryfs rebuilds it\n.memoryfs/\n"
 
 
@@ -204,13 +206,25 @@ class MemoryStore:
 
     def _place(self, text: str, kind: str) -> str:
         """The topic of the memory most like `text`, else a topic of the kind's own."""
-        found = self.recall(text, k=3, level=0, vectors=False)
-        for crumb in found.memories:
-            memory = crumb.memory
-            if not found.abstained and memory.kind == kind and not memory.metadata.get("prose") and not is_episode(memory.topic):
+        for memory in self._nearest(text):
+            if memory.kind == kind and not memory.metadata.get("prose") and not is_episode(memory.topic):
                 return memory.topic
         own = {"instruction": "preferences/general.md", "task": "tasks/general.md"}
         return own.get(kind, "notes/general.md")
+
+    def _nearest(self, text: str) -> tuple[Memory, ...]:
+        """The memories most like `text`, as far as they are indexed within PLACE_SECONDS: remembering does not wait."""
+        import apsw
+
+        from memoryfs import index as indexes
+        from memoryfs.recall import recall
+
+        with indexes.open(self.root) as index:
+            index.db.set_busy_timeout(int(PLACE_SECONDS * 1000))
+            with suppress(apsw.BusyError):  # another process writes: what is indexed already must do
+                index.sync(now=self.clock(), seconds=PLACE_SECONDS)
+            found = recall(index, text, k=3, level="0", now=self.clock())
+        return () if found.abstained else tuple(crumb.memory for crumb in found.memories)
 
     # -- out ------------------------------------------------------------------------------------------------------
 
