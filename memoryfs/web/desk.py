@@ -18,7 +18,7 @@ LISTED = 200
 
 def front(site: Site, request: Request) -> Response:
     store = site.store
-    topics = store.topics()
+    topics = site.topics()
     entries, problems = ledger.read(store.root)
     found = facts.numbers(topics, entries)
     reports = facts.reports(store.root)

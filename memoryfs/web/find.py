@@ -130,7 +130,7 @@ def source(site: Site, request: Request) -> Response:
     wanted = SourceRange.parse(label)
     if wanted is None:
         raise NotFoundError(f"the source {label}")
-    topics = site.store.topics()
+    topics = site.topics()
     topic = topics.get(request.query_params.get("topic", ""))
     near = [m.source_range for m in topic.memories] if topic else []
     full = next((r.thread for ranges in near for r in ranges if short_thread(r.thread) == short_thread(wanted.thread)), "")
@@ -148,7 +148,7 @@ def _resolve(site: Site, name: str) -> str:
 def memory(site: Site, request: Request) -> Response:
     """Everything known of one memory: what it says, its source in context, each change with its reason."""
     id = request.path_params["id"]
-    topics = site.store.topics()
+    topics = site.topics()
     place = next(((path, m) for path, t in sorted(topics.items()) for m in t.memories if m.id == id), None)
     entries, _ = ledger.read(site.store.root)
     history = facts.about(entries, id)

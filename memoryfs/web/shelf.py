@@ -21,7 +21,7 @@ LISTED = 500
 def listing(site: Site, request: Request) -> Response:
     tag = request.query_params.get("tag", "")
     wanted = request.query_params.get("q", "").strip().casefold()
-    topics = sorted(site.store.topics().items(), key=lambda item: (is_episode(item[0]), item[0]))
+    topics = sorted(site.topics().items(), key=lambda item: (is_episode(item[0]), item[0]))
     rows = [
         (path, topic) for path, topic in topics
         if (not tag or tag in topic.tags) and (not wanted or wanted in f"{path} {topic.title} {topic.summary}".casefold())
@@ -30,7 +30,7 @@ def listing(site: Site, request: Request) -> Response:
 
 
 def show(site: Site, request: Request) -> Response:
-    topics = site.store.topics()
+    topics = site.topics()
     path = request.path_params["path"]
     topic = site.topic(path, topics)
     near = graph.build(topics, around=path)
@@ -40,7 +40,7 @@ def show(site: Site, request: Request) -> Response:
 
 def timeline(site: Site, request: Request) -> Response:
     path = request.path_params["path"]
-    topic = site.topic(path, site.store.topics())
+    topic = site.topic(path, site.topics())
     entries, _ = ledger.read(site.store.root)
     rows = [(m.summary if len(m.summary) < 44 else m.summary[:43] + "…", m.date, _until(m.metadata), m.status)
             for m in sorted(topic.memories, key=lambda m: m.date or "")]
@@ -54,7 +54,7 @@ def _until(metadata: Any) -> str | None:
 
 
 def picture(site: Site, request: Request) -> Response:
-    topics = site.store.topics()
+    topics = site.topics()
     episodes = request.query_params.get("episodes") == "1"
     chosen = {path: topic for path, topic in topics.items() if episodes or not is_episode(path)}
     built = graph.build(chosen)

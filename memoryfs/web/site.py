@@ -13,6 +13,7 @@ import jinja2
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from memoryfs.errors import NotFoundError
+from memoryfs.files import TopicFile, scan
 from memoryfs.web import markdown
 from memoryfs.web.guard import Keys
 
@@ -32,6 +33,7 @@ class Site:
         self.recalling = threading.Lock()  # one embedder, one question at a time
         self.timings: deque[float] = deque(maxlen=KEPT_TIMINGS)  # milliseconds of each recall of this run
         self.undoable = ""  # the id of the last review or inbox line that was settled here
+        self._read: tuple[tuple[TopicFile, ...], int, dict[str, Topic]] = ((), 0, {})
         self._messages: deque[str] = deque(maxlen=8)
 
     def tell(self, message: str) -> None:
@@ -48,6 +50,17 @@ class Site:
         )
         # Text of notes may hold lone surrogates; a browser cannot be sent one.
         return HTMLResponse(html.encode("utf-8", "replace"), status_code=code)
+
+    def topics(self) -> dict[str, Topic]:
+        """Every topic, parsed again only when a file is not the one that was read. Not to be changed."""
+        files = scan(self.store.root, self.store.config).files
+        known, read_at, topics = self._read
+        if files == known and not any(file.changed_about(read_at) for file in files):
+            return topics
+        now = time.time_ns()
+        topics = self.store.topics()
+        self._read = (files, now, topics)
+        return topics
 
     def topic(self, path: str, topics: dict[str, Topic]) -> Topic:
         """The topic at a path that the store itself lists; nothing else can be named. Raises NotFoundError."""

@@ -182,6 +182,28 @@ def test_a_broken_file_is_named_and_not_hidden(site):
     assert site.get("/topics/projects/broken.md").status_code == 200
 
 
+def test_what_an_editor_saves_is_seen_at_once(site, monkeypatch):
+    import os
+
+    path = site.file("projects/gateway.md")
+    for n in range(4):
+        path.write_text(f"# Gateway\n\nround {n}\n", encoding="utf-8")
+        assert f"round {n}" in site.get("/topics/projects/gateway.md").text
+    for file in site.store.root.rglob("*.md"):
+        os.utime(file, (1, 1))
+    counted = []
+    parse = site.store.topics
+    monkeypatch.setattr(site.store, "topics", lambda: counted.append(1) or parse())
+    import memoryfs.files
+
+    monkeypatch.setattr(memoryfs.files, "TICK_NS", 0)  # as if the files had been at rest for some seconds
+    for _ in range(3):
+        site.get("/topics")
+    assert len(counted) == 1, "files at rest are read once"
+    path.write_text("# Gateway\n\nround 9 \n", encoding="utf-8")
+    assert "round 9" in site.get("/topics/projects/gateway.md").text
+
+
 def test_an_empty_store_has_all_its_pages(tmp_path):
     from web_kit import client_for
 
