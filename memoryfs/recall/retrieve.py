@@ -5,10 +5,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memoryfs.index.lexical import Term, idf
-from memoryfs.index.units import MASK, NO_TIME, SHIFT
+from memoryfs.index.units import MASK, MESSAGE, NO_TIME, ROLE_MASK, SHIFT
 from memoryfs.recall import events, fuse, memories
 from memoryfs.recall.events import Candidate
 from memoryfs.recall.memories import Ranked
@@ -22,6 +23,8 @@ DENSE_K = 120
 USUAL = 0.4  # similarity, 0..1, of a message found by words
 RANGE_EVENTS = 40  # of a memory's source range that are boosted
 RANGE_MEMORIES = 8
+DAY = 86_400
+FEW_DAYS, DAY_THREADS, DAY_UNITS = 8 * DAY, 40, 400
 ALIKE = 16  # units that are taken to speak of what is asked: of them the later ones count more, for the present state
 
 
@@ -69,7 +72,8 @@ def retrieve(
     if not want_events:
         return found
     boosts = _range_boosts(index, found.memories)
-    items = events.candidates(index, terms, similar=near_events, until=until, extra=boosts)
+    spoken_of = _of_days(index, ranges) if ranges else {}
+    items = events.candidates(index, terms, similar=near_events, until=until, extra={**spoken_of, **boosts})
     if vector is not None and items:
         _fill_dense(index, items, vector, raw, mean)
     for doc, item in items.items():
@@ -123,6 +127,28 @@ def _fill_dense(index: Index, items: dict[int, Candidate], vector: object, raw: 
     best = {number: sum(sorted(values)[-3:]) / min(3, len(values)) for number, values in by_thread.items()}
     for doc, item in items.items():
         item.dense_thread = best[doc >> SHIFT]
+
+
+def _of_days(index: Index, ranges: list[tuple[int, int]]) -> dict[int, float]:
+    """Messages of the days the question speaks of, where these are few: what was said then need not share its words."""
+    out: dict[int, float] = {}
+    for start, end in ranges:
+        if end - start > FEW_DAYS:
+            continue
+        low, high = (datetime.fromtimestamp(at, UTC).date().isoformat() for at in (start - DAY, end + DAY))
+        numbers = [n for (n,) in index.db.execute(
+            "SELECT number FROM threads WHERE name >= ? AND name < ? ORDER BY name DESC LIMIT ?", (low, high + "~", DAY_THREADS)
+        )]
+        index.load_threads(numbers)
+        for number in numbers:
+            thread = index.thread(number)
+            for unit, position in enumerate(thread.event):
+                flags = thread.flags[unit]
+                if start <= thread.at[position] < end and flags & MESSAGE and flags & ROLE_MASK < 2:
+                    out[number << SHIFT | unit] = 0.0
+            if len(out) >= DAY_UNITS:
+                return out
+    return out
 
 
 def _range_boosts(index: Index, ranked: list[Ranked]) -> dict[int, float]:

@@ -30,7 +30,7 @@ _RELATIVE = [
     (r"\bthis month\b|今月|이번\s?달|这个月|本月", "month", 0),
     (r"\blast year\b|去年|昨年|작년|지난\s?해", "year", -1),
     (r"\bthis year\b|今年|올해", "year", 0),
-    (r"\b(?:recently|lately)\b|最近|최근", "recent", 0),
+    (r"\brecently\b|最近|최근", "recent", 0),
 ]
 _RELATIVE_RE = [(re.compile(pattern, re.I), unit, step) for pattern, unit, step in _RELATIVE]
 _AGO = re.compile(

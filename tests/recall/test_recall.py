@@ -286,3 +286,12 @@ def test_mcp_08_every_hit_has_an_id(store):
 def test_con_fact_file_helper_is_read(tmp_path):
     topic(tmp_path, "projects/a.md", fact_file("The newt is shy.", title="Newts"))
     assert ask(tmp_path, "newt").memories[0].memory.id == "m-000001"
+
+
+def test_what_was_said_on_the_day_asked_about_is_found_without_its_words(tmp_path):
+    day = "2026-11-24T10:00:00Z"  # five days before NOW
+    thread(tmp_path, "2026-11-24-cccccc", [{"text": "I joined the #PlankChallenge and posted a video.", "time": day}])
+    thread(tmp_path, "2026-10-01-dddddd", [{"text": "What social media activity is best?", "time": "2026-10-01T10:00:00Z"}])
+    thread(tmp_path, "2026-10-02-eeeeee", [{"text": f"An activity of club {n}.", "time": "2026-10-02T10:00:00Z"} for n in range(20)])
+    answer = ask(tmp_path, "What was the social media activity I took part in 5 days ago?", level="2", k=6)
+    assert "2026-11-24-cccccc" in [e.thread for e in answer.evidence]
