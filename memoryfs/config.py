@@ -31,6 +31,9 @@ class Organize:
     topic_max_bytes: int = 65536
     inbox_per_session: int = 5  # statements of one session that may wait in inbox.md, the best of those that narrowly fail
     inbox_items: int = 40  # ... of all sessions; the oldest make room
+    archive_after_days: int = 365  # what was replaced or is done moves to archive/; 0: never
+    fade_after_days: int = 365  # what matters little and was not said again, too
+    cold_after_days: int = 365  # threads that have not grown since they were organized are compressed
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from memoryfs.config import Config
 from memoryfs.errors import EXIT_FAILED, ChangedMeanwhileError, LockedError, MemoryfsError, ReadOnlyError
 from memoryfs.model import Problem
 from memoryfs.textfile import StoreLock, clean_litter, digest_of, write_atomic
-from organizer import apply, attempts, branches, inbox, intake, journal, opencode, remembered
+from organizer import apply, attempts, branches, inbox, intake, journal, lifecycle, opencode, remembered
 from organizer.judges import Judges, open_judges
 from organizer.report import FAILED, RunReport, SessionReport, save
 from organizer.session import organize_session
@@ -134,6 +134,7 @@ def _stages(
         report.tokens, report.judged = judges.tokens(), judges.judged
         report.notices += judges.notices
     _branches(run)
+    _age(run)
     _index(run, embedder)
     _brief(run)
     report.nothing_found = bool(paths) and not taken.threads
@@ -306,6 +307,16 @@ def _branches(run: _Run) -> None:
         run.report.notices.append(f"on branches that are not merged: {marked} sources, marked and ranked lower until they are")
     if merged:
         run.report.notices.append(f"branch merged or gone: {merged} sources count fully now")
+
+
+def _age(run: _Run) -> None:
+    """Move what has had its time to archive/."""
+    with run.stage("age"):
+        aged = lifecycle.age(run.root, run.config, ledger.read(run.root)[0], now=run.now)
+    run.report.problems += aged.problems
+    for found, words in ((aged.archived, "memories moved to archive/"), (aged.compressed, "threads compressed")):
+        if found:
+            run.report.notices.append(f"{len(found)} {words}")
 
 
 def _index(run: _Run, embedder: Embedder | None) -> None:
