@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from memoryfs import checks, files, ledger
+from memoryfs import checks, files, ledger, scope
 from memoryfs.briefing.phrase import target_of
 from memoryfs.errors import MemoryfsError
 from memoryfs.model import CURRENT, Problem
@@ -58,8 +58,9 @@ Found = Iterator[Problem]
 
 
 def settings(context: Context) -> Found:
-    """memoryfs.toml is valid."""
+    """memoryfs.toml is valid, and its routes lead to stores."""
     yield from context.store.config_problems
+    yield from scope.route_problems(context.store.root, context.store.config.routes, context.environ)
 
 
 def folder(context: Context) -> Found:
@@ -107,11 +108,13 @@ def duplicate_ids(context: Context) -> Found:
 
 
 def pointers(context: Context) -> Found:
-    """Every `[[…#^m-…]]` leads to a memory that exists."""
+    """Every `[[…#^m-…]]` leads to a memory that exists, here or in the store that it moved to."""
+    from memoryfs.edits import moved_to
+
     for path, topic in context.topics.items():
         for number, line in enumerate(topic.lines, start=1):
             for _, target in pointers_in(line):
-                if target not in context.ids:
+                if target not in context.ids and not moved_to(context.store.root, target):
                     yield Problem(path, f"points to ^{target}, which is nowhere", "Correct or delete the pointer.",
                                   line=number, severity="warning")
 

@@ -15,6 +15,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from memoryfs.errors import NoStoreError, UsageError
+from memoryfs.model import Problem
 
 FOLDER = ".memory"
 PROFILE_FOLDER = "profiles"
@@ -151,6 +152,24 @@ def _routed(store: str, environ: Mapping[str, str]) -> Path | None:
     except (UsageError, RuntimeError):
         return None
     return root if root.is_absolute() else None
+
+
+def route_problems(root: Path, routes: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> Iterator[Problem]:
+    """What keeps the `routes` in the settings of the store `root` from working."""
+    own = home(environ)
+    if routes and (own is None or os.path.realpath(own) != os.path.realpath(root)):
+        yield Problem("memoryfs.toml", "`routes` are read from the user's own store only", f"Move them to {own}.", severity="warning")
+        return
+    for pattern, store in routes.items():
+        wanted = _routed(store, environ)
+        if not pattern.startswith(("/", "~")):
+            yield Problem("memoryfs.toml", f"the route {pattern!r} names no folder", "Begin it with / or ~.", severity="warning")
+        elif wanted is None:
+            yield Problem("memoryfs.toml", f"the route {pattern!r} leads to {store!r}, which is no store",
+                          "Write profile:NAME, or a directory from / or ~ on.", severity="warning")
+        elif not wanted.is_dir():
+            yield Problem("memoryfs.toml", f"the route {pattern!r} leads to {wanted}, which is not there",
+                          f"`memoryfs init {wanted}` makes it.", severity="warning")
 
 
 def _fits(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:

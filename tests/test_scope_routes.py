@@ -84,3 +84,13 @@ def test_settings_that_are_no_routes_are_named(tmp_path):
     (tmp_path / "memoryfs.toml").write_text('[routes]\n"~/x" = 1\n')
     loaded, problems = config.load(tmp_path)
     assert loaded.routes == {} and "`routes` must be a table of strings" in problems[0].message
+
+
+def test_doctor_names_the_routes_that_cannot_work(world):
+    base, environ = world
+    own = config.load(base / OWN)[0].routes
+    said = [p.message for p in scope.route_problems(base / OWN, own, environ)]
+    assert [m.rpartition(" leads to ")[2] or m for m in said] == [
+        f"{base / OWN}/profiles/gone, which is not there", "'profile:../x', which is no store", "the route 'relative/**' names no folder"]
+    assert "user's own store only" in next(scope.route_problems(base / "play", own, environ)).message
+    assert list(scope.route_problems(base / "play", {}, environ)) == []

@@ -172,3 +172,17 @@ def test_by_command(world, monkeypatch, capsys):
         main(["move", f"^{id}", "--to", "..", "--json"])
     assert ended.value.code == 0 and json.loads(capsys.readouterr().out)["action"] == "move"
     assert texts(open_(world, "work")) == ["Always write British English."]
+
+
+def test_doctor_finds_nothing_wrong_after_it(world):
+    from memoryfs.doctor import examine
+
+    app, id = open_(world, "work/app"), lifted_id(world)
+    (app.root / "notes").mkdir()
+    (app.root / "notes" / "see.md").write_text(f"# See\n\n## Facts\n- See [[preferences/style#^{id}]]. ^m-00aa00\n")
+    app.move(id, str(world / "work"))
+    for store in (app, open_(world, "work")):
+        store.index()
+        told = [p.message for check in examine(store, with_models=False) for p in check.problems if check.name in (
+            "pointers", "sources", "thread files", "duplicate ids", "topic files", "ledger file", "index", "briefing")]
+        assert not told, told
