@@ -78,7 +78,17 @@ _DECLINED = re.compile(
     r"|^(?:いや|いいえ|違|やめ|ちが|だめ|ダメ|却下)|^(?:아니|하지 ?마|그거 말고|틀렸|안 돼)|^(?:不[，,。 要对行是]|别|不用|算了)",
     re.I,
 )
+_ASKING = frozenset({"instruction", "strong", "decision"})
 _QUOTED_WHOLE = re.compile(r"^[\"“「『'][^\"”」』]{4,}[\"”」』'][.。]?$")
+_QUOTATION = re.compile(r"\"[^\"]{8,}\"|“[^”]{4,}”|«[^»]{8,}»|「[^」]{4,}」|『[^』]{4,}』|„[^“”]{8,}[“”]")
+# Somebody else is said to say so: what they ask for is no wish of the user's.
+_REPORTED = re.compile(
+    r"\b(?:pages?|web ?sites?|sites?|readme|docs?|documentation|articles?|e-?mails?|mails?|posts?|blogs?|logs?|tools?|outputs?|guides?|manuals?|tutorials?|"
+    r"issues?|comments?|results?|snippets?|texts?|vendors?|threads?|answers?|chatgpt|somebody|someone)\b[^.!?]{0,40}?\b(?:says?|said|states?|stated|claims?|claimed|"
+    r"tells?|told|reads|recommends?|recommended|instructs?|suggests?|insists?|demands?|asks?)\b|\baccording to\b"
+    r"|によ(?:ると|れば)|と(?:書い|書か|言っ|述べ|主張し)て|에 따르면|(?:라고|다고) ?(?:적혀|쓰여|써|말|주장)|(?:页面|网页|网站|文章|邮件|文档|日志|有人|帖子)上?[^。!?]{0,12}(?:说|称|写|要求)|据[^。]{1,20}(?:说|称)",
+    re.I,
+)
 _WAITS = re.compile(
     r"^\W*(?:we(?:.re| are)|i(?:.m| am)) (?:\w+ )?(?:reviewing|looking|working|trying|checking|testing|about to|going to|still)\b|\bi(?:.m| am) (?:wondering|not sure|confused|curious)\b"
     r"|^\W*(?:any ideas|i wonder|not sure (?:if|why|whether|what))\b",
@@ -207,6 +217,8 @@ def inference(candidate: Candidate, source: Source) -> str | None:
         return "drop: says what someone is about to do or does not know"
     if _QUOTED_WHOLE.match(text):
         return "drop: somebody else's words"
+    if candidate.kind == "instruction" and (_REPORTED.search(text) or _only_quoted(text, shown)):
+        return "drop: somebody else asks for it"
     if not user and _CODE_STEP.search(text):
         return "drop: a step of code editing"
     if not user and _NEXT_STEP.match(text):
@@ -224,6 +236,12 @@ def inference(candidate: Candidate, source: Source) -> str | None:
     if own and len(own & _stems(source.around)) < SUPPORT * len(own):
         return "quote: the summary says more than the source"
     return None
+
+
+def _only_quoted(text: str, shown: frozenset[str]) -> bool:
+    """Whether what asks for something stands in quotation marks alone."""
+    rest = _QUOTATION.sub(" ", text)
+    return rest != text and bool(shown & _ASKING) and not cues(rest) & _ASKING
 
 
 CHECKS: tuple[tuple[str, Check], ...] = (
