@@ -240,7 +240,7 @@ class MemoryStore:
         from memoryfs import index as indexes
         from memoryfs.recall import recall
 
-        with indexes.open(self.root) as index:
+        with indexes.borrowed(self.root) as index:
             now = self.clock()
             report = index.sync(now=now)
             embedder = self.embedder() if vectors and index.has_vectors() else None
@@ -279,7 +279,7 @@ class MemoryStore:
         from memoryfs import index as indexes
         from memoryfs.recall import dedupe
 
-        with indexes.open(self.root) as index:
+        with indexes.borrowed(self.root) as index:
             index.sync(now=self.clock())
             embedder = self.embedder() if vectors and index.has_vectors() else None
             return dedupe(index, text, embedder=embedder)

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memoryfs.index.core import Index
+from memoryfs.index.pool import borrowed
 from memoryfs.index.sync import SyncReport
 
 if TYPE_CHECKING:
     from memoryfs.models.protocols import Embedder
 
-__all__ = ["Index", "SyncReport", "open"]
+__all__ = ["Index", "SyncReport", "borrowed", "open"]
 
 
 def open(root: str | os.PathLike[str], *, embedder: Embedder | None = None) -> Index:

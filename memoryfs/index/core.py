@@ -131,6 +131,11 @@ class Index:
         self.lexicon = Lexicon(self.db)
         self._forget()
 
+    @property
+    def kept_on_disk(self) -> bool:
+        """Whether it is an index file that can be written, not one in memory or read-only."""
+        return self.writable and self._inode is not None
+
     def _forget(self) -> None:
         self._threads.clear()
         self._numbers = None
