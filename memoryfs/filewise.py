@@ -238,7 +238,7 @@ def _of_topic(
     for memory in topic.memories:
         if (status and memory.status not in status) or memory.done:
             continue
-        said = about.mentions("\n".join((memory.summary, *memory.query_hints, memory.quote)))
+        said = about.mentions(words_of(memory))
         how = max((h for h in (said, listed, _by_source(memory, touching)) if h), key=lambda h: STRENGTH[h], default="")
         if how:
             concern = _concern(memory)
@@ -247,6 +247,11 @@ def _of_topic(
             why = {"file": STRENGTH[how], "kind": round(_RANK * (len(CONCERNS) - CONCERNS.index(concern)), 4),
                    "recency": round(recent, 4)} | ({"branch": -STAGED} if memory.metadata.get("branch") else {})
             yield Breadcrumb(memory, sum(why.values()), why, about={"how": how, "concern": concern, "age_days": age})
+
+
+def words_of(memory: Memory) -> str:
+    """Everything a memory says in which a file may be named."""
+    return "\n".join((memory.summary, *memory.query_hints, memory.quote))
 
 
 def _by_source(memory: Memory, touching: Mapping[tuple[str, int], _Touch]) -> str:

@@ -156,6 +156,7 @@ def key(match: Match) -> str:
 
 def _edit(call: Call, scopes: Sequence[Scope], progress: Progress, now: datetime) -> str:
     """What is known of a file that is about to be changed; once a file and session."""
+    from memoryfs import filewise
     from memoryfs.harness import relevant
 
     name = os.path.basename(call.file.rstrip("/"))
@@ -170,7 +171,8 @@ def _edit(call: Call, scopes: Sequence[Scope], progress: Progress, now: datetime
         scopes, name, limit=50, now=now, seconds=progress.config.hooks.deadline_ms / 1000 * SYNC_SHARE,
         penalty=progress.config.recall.scope_penalty,
     )
-    about = [m for m in found if name.casefold() in m.memory.summary.casefold() and key(m) not in had.ids]
+    file = filewise.wanted(call.file, root, call.cwd)
+    about = [m for m in found if key(m) not in had.ids and file.mentions(filewise.words_of(m.memory))]
     return _given(about[: progress.config.hooks.memories], had, call, root, progress)
 
 

@@ -203,9 +203,10 @@ def test_cursor_is_answered_in_its_own_form(store):
 def test_before_an_edit_what_is_known_of_the_file_is_said_once(tmp_path):
     root = tmp_path / "app" / ".memory"
     make_store(root, **{"projects/app": "# App\n\n## Facts\n- src/auth.ts caches tokens for 5 minutes, on purpose. ^m-000001\n"
-                                        "- The port is 4711. ^m-000002\n"})
+                                        "- The port is 4711. ^m-000002\n- api/auth.ts is generated. ^m-000003\n"})
     edit = {"tool_name": "Edit", "tool_input": {"file_path": str(root.parent / "src" / "auth.ts")}}
-    assert "on purpose" in ask("pre-tool-use", root.parent, **edit)
+    told = ask("pre-tool-use", root.parent, **edit)
+    assert "on purpose" in told and "generated" not in told  # another file of the same name
     assert ask("pre-tool-use", root.parent, **edit) == ""
     assert ask("pre-tool-use", root.parent, tool_name="Edit", tool_input={"file_path": "/x/other.ts"}) == ""
     for odd in (None, {}, {"file_path": 5}, [], {"file_path": "/"}, {"file_path": str(root / "projects" / "app.md")}):
