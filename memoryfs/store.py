@@ -173,7 +173,9 @@ class MemoryStore:
         from memoryfs import edits
         from memoryfs.reading import memory_ref
 
-        return edits.judge(self.root, self.config, memory_ref(ref), verdict, actor=actor, now=self.clock())
+        change = edits.judge(self.root, self.config, memory_ref(ref), verdict, actor=actor, now=self.clock())
+        self.refresh()
+        return change
 
     def undo(self, ref: str, *, actor: str = "person") -> Change:
         """Take back the last choice about the review `^r-…`, or the last judgement of the memory `^m-…`. Raises NotFoundError."""

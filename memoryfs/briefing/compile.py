@@ -7,7 +7,7 @@ section never starves another: the newest line and the first instruction are the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from memoryfs.briefing.entries import REVIEW, SECTIONS, TOPICS, Candidates, Line
 from memoryfs.briefing.gist import Gist, gist_of
 from memoryfs.config import Briefing
 from memoryfs.files import NOTES
+from memoryfs.model import EMPTY
 
 if TYPE_CHECKING:
     from memoryfs.topic import Topic
@@ -90,15 +91,16 @@ def _clean(text: str) -> str:
 
 def compile_briefing(
     topics: Iterable[Topic | Gist], old_text: str, config: Briefing, *, today: date, last_text: str | None = None,
-    waiting: int = 0, alarm: str = "",
+    waiting: int = 0, judged: Mapping[str, float] = EMPTY, alarm: str = "",
 ) -> Compiled:
     """MEMORY.md for `topics`. Pure: same arguments, same bytes; its own output as `old_text` gives it back.
 
     `old_text` is the file as it stands: the person's words in it are kept (module `notes`); `last_text` is what was
-    last written, None where not known; `waiting` is how many statements stand in the inbox;
+    last written, None where not known; `waiting` is how many statements stand in the inbox, `judged`
+    what judgements add to the worth of memories, by id;
     `alarm` is a line that says that runs keep failing, "" if they do not.
     """
-    found = candidates((topic if isinstance(topic, Gist) else gist_of(topic) for topic in topics), today)
+    found = candidates((topic if isinstance(topic, Gist) else gist_of(topic) for topic in topics), today, judged)
     words = _clean(notes.persons_text(old_text, last_text))
     has_more = NOTES in found.topics
     for full in (True, False):

@@ -1,7 +1,8 @@
 """In: the gists of topics. Out: the lines that a briefing may hold, by section and best first; no limit is applied here.
 
 Worth, within a section: importance (0 to 1, default 0.5), plus up to 0.5 for recency (half of it is gone in 90 days before the
-newest date in the store, so that the same store gives the same order on every day), plus 0.3 for what a person stated.
+newest date in the store, so that the same store gives the same order on every day), plus 0.3 for what a person stated, plus or
+minus what its judgements add (`memoryfs.usage`). What was judged wrong comes last.
 Superseded, withdrawn and archived memories never stand in a briefing; an instruction only if a person said it.
 """
 
@@ -16,7 +17,7 @@ from typing import Any
 from memoryfs.briefing.gist import MAX_RECENT, Gist, Said, day_of
 from memoryfs.briefing.phrase import clip, escape, one_line, pointer
 from memoryfs.files import NOTES, is_episode
-from memoryfs.model import CURRENT
+from memoryfs.model import CURRENT, EMPTY
 
 INSTRUCTIONS, PROJECTS, TASKS, RECENT = "Instructions", "Projects", "Open tasks", "Recent"
 CONTACTS, INFRASTRUCTURE, TOPICS, REVIEW = "Contacts", "Infrastructure", "Topics", "Needs review"
@@ -91,8 +92,9 @@ def _episode_day(gist: Gist) -> str:
     return gist.created or day_of(gist.path.rpartition("/")[2]) or gist.day
 
 
-def candidates(gists: Iterable[Gist], today: date) -> Candidates:
-    """Everything a briefing could say about `gists`. Of a memory that stands in two files the first counts."""
+def candidates(gists: Iterable[Gist], today: date, moved: Mapping[str, float] = EMPTY) -> Candidates:
+    """Everything a briefing could say about `gists`. Of a memory that stands in two files the first counts; `moved` is what
+    the judgements of a memory (useful, wrong) add to its worth, by id."""
     ordered = sorted(gists, key=lambda gist: gist.path)
     scale = _Scale((_day(_episode_day(g) if is_episode(g.path) else g.day) for g in ordered), today)
     found: dict[str, list[Line]] = {section: [] for section in SECTIONS}
@@ -110,7 +112,7 @@ def candidates(gists: Iterable[Gist], today: date) -> Candidates:
         for said in gist.memories:
             if said.id not in seen:
                 seen.add(said.id)
-                _add_memory(said, gist.path, scale, found, recent)
+                _add_memory(said, gist.path, scale, found, recent, moved.get(said.id, 0.0))
         found[REVIEW] += [_line(REVIEW, review_words(text), gist.path, id=id) for id, text in gist.reviews]
     for section, lines in found.items():
         if section != REVIEW:
@@ -126,10 +128,11 @@ def candidates(gists: Iterable[Gist], today: date) -> Candidates:
 
 
 def _add_memory(
-    said: Said, path: str, scale: _Scale, found: dict[str, list[Line]], recent: list[tuple[tuple[Any, ...], Line]]
+    said: Said, path: str, scale: _Scale, found: dict[str, list[Line]], recent: list[tuple[tuple[Any, ...], Line]],
+    moved: float,
 ) -> None:
     day = _day(said.date)
-    more = {"id": said.id, "worth": scale.worth(said.importance, day, said.person), "date": said.date}
+    more = {"id": said.id, "worth": round(scale.worth(said.importance, day, said.person) + moved, 6), "date": said.date}
     if said.kind == "instruction":
         if said.person:
             found[INSTRUCTIONS].append(_line(INSTRUCTIONS, said.summary, path, tail=_doubt(said), **more))
@@ -138,7 +141,7 @@ def _add_memory(
         found[TASKS].append(_line(TASKS, text, path, lead="[ ] ", tail=_doubt(said), **more))
     elif day:
         line = _line(RECENT, said.summary, path, lead=f"{day} ", tail=_doubt(said), **more)
-        recent.append(((-day.toordinal(), 0 if said.told else 2, path, -said.line), line))
+        recent.append(((moved < 0, -day.toordinal(), 0 if said.told else 2, path, -said.line), line))
 
 
 def _episode(gist: Gist) -> tuple[tuple[Any, ...], Line]:
@@ -146,4 +149,4 @@ def _episode(gist: Gist) -> tuple[tuple[Any, ...], Line]:
     title = gist.title.removeprefix(day).strip(" -:") or gist.title
     text = f"{title}: {gist.about}" if gist.about and gist.about != title else title
     line = _line(RECENT, text, gist.path, lead=f"{day} " if day else "", date=day)
-    return (-(date.fromisoformat(day).toordinal() if day else 0), 1, gist.path, 0), line
+    return (False, -(date.fromisoformat(day).toordinal() if day else 0), 1, gist.path, 0), line

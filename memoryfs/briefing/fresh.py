@@ -13,7 +13,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from memoryfs import inbox, runs
+from memoryfs import inbox, ledger, runs, usage
 from memoryfs.briefing import stamp as stamps
 from memoryfs.briefing.compile import Compiled, compile_briefing
 from memoryfs.briefing.gist import read_gists
@@ -94,12 +94,26 @@ def _read(path: Path) -> tuple[bytes, str]:
     return file.data, file.digest
 
 
+def _judged(root: Path) -> dict[str, float]:
+    """What the judgements in the ledger add to the worth of the memories they are about; only their lines are decoded."""
+    try:
+        data = (root / ledger.FILE).read_bytes()
+    except OSError:
+        return {}
+    marks = [f'"action": "{name}"'.encode() for name in ledger.JUDGEMENTS]
+    if not any(mark in data for mark in marks):
+        return {}
+    lines = (line for line in data.split(b"\n") if any(mark in line for mark in marks))
+    given = ledger.judgements(entry for entry in map(ledger.decode, lines) if entry is not None)
+    return {id: usage.moved(verdicts) for id, verdicts in given.items()}
+
+
 def _compile(root: Path, config: Config, today: date, data: bytes) -> tuple[Compiled, Scan]:
     topics, found = read_gists(root, config)
     stamp = stamps.read(root)
     compiled = compile_briefing(
         topics, decode(data), config.briefing, today=today, last_text=stamp["text"] if stamp else None,
-        waiting=inbox.count(root), alarm=runs.alarm(root),
+        waiting=inbox.count(root), judged=_judged(root), alarm=runs.alarm(root),
     )
     return compiled, found
 
