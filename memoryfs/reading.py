@@ -11,6 +11,7 @@ from memoryfs import topic as topics
 from memoryfs.config import Config
 from memoryfs.edits import load_topics, moved_to
 from memoryfs.errors import NotFoundError, UsageError
+from memoryfs.files import raw_ids
 from memoryfs.model import Event, Memory, SourceRange
 from memoryfs.textfile import inside, read_file
 
@@ -64,11 +65,26 @@ def _memory(root: Path, config: Config, ref: str) -> Reading:
             close.append(memory.id)
     from difflib import get_close_matches
 
+    if (archived := _archived(root, ref, wanted)):
+        return archived
     if (elsewhere := moved_to(root, wanted)):
         raise NotFoundError(f"memory ^{wanted} here; it moved to {elsewhere}", remedy="Read it there, with --store.")
     near = get_close_matches(wanted, close, n=3, cutoff=0.6)
     raise NotFoundError(f"memory ^{wanted}", remedy=f"Close ids: {', '.join('^' + n for n in near)}." if near
                         else "`memoryfs list` shows the ids.")
+
+
+def _archived(root: Path, ref: str, wanted: str) -> Reading | None:
+    """The memory where it stands in `archive/`, if it does."""
+    for file in sorted((root / thread.ARCHIVE).rglob("*.md")):
+        if wanted not in raw_ids(file):
+            continue
+        path = file.relative_to(root).as_posix()
+        topic = topics.parse(read_file(file).data, path)
+        memory = next((m for m in topic.memories if m.id == wanted), None)
+        if memory is not None:
+            return Reading(ref, "memory", topic.lines[memory.line - 1].rstrip("\r\n"), path=path, memory=memory)
+    return None
 
 
 def _thread(root: Path, ref: str, wanted: SourceRange | None, full: str) -> Reading:

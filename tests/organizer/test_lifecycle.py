@@ -160,3 +160,10 @@ def test_a_thread_that_changed_meanwhile_stays(old: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(threads, "raw_lines", growing)
     assert not lifecycle.compress(old, name)
     assert path.exists() and not list((old / "archive").rglob("*.zst"))
+
+
+def test_what_was_archived_is_still_read_by_its_id(old: Path, organize: Callable[..., Any]) -> None:
+    id = next(e.id for e in ledger.read(old)[0] if e.text == "Wrote the cookie module.")
+    organize(now=LATER)
+    reading = MemoryStore.open(old).read(f"^{id}")
+    assert reading.path.startswith("archive/") and "Wrote the cookie module." in reading.text
