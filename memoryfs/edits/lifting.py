@@ -55,7 +55,7 @@ def lift(
     twin = _twin(target, target_config, place, memory)
     _must_have_room(target, target_config, place, memory, twin)
     for wanted in memory.source_range:
-        _copy_events(root, target, wanted)
+        _copy_events(root, target, wanted, now)
     stamp = now.isoformat(timespec="seconds")
     if twin is None:
         _arrive(target, target_config, place, source, memory, now)
@@ -165,8 +165,11 @@ def _told_there(
     )))
 
 
-def _copy_events(root: Path, target: Path, wanted: SourceRange) -> None:
-    """Puts the cited events into the other store's thread of that name, each at its index, marked as an excerpt."""
+def _copy_events(root: Path, target: Path, wanted: SourceRange, now: datetime) -> None:
+    """Puts the cited events into the other store's thread of that name, each at its index, marked as an excerpt.
+
+    Its ledger says first that the thread is organized: nothing else is to be learned from the excerpt there.
+    """
     end = min(wanted.end, wanted.start + MAX_EVENTS - 1)
     cited = thread.read_events(root, wanted.thread, wanted.start, end)
     if not cited:
@@ -186,6 +189,10 @@ def _copy_events(root: Path, target: Path, wanted: SourceRange) -> None:
         held: Sequence[Event] = list(thread.iter_file(path))
     except FileNotFoundError:
         digest, held = "", []
+    if any(not e.metadata.get("excerpt") for e in held):
+        raise UsageError(f"{target} holds a shorter version of the session {wanted.thread}", remedy="Import the transcript there first.")
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = sorted((*held, *missing), key=lambda e: e.index)
+    ledger.append(target, (Entry(now.isoformat(timespec="seconds"), "organizer", "organize", "", why="an excerpt from another store", extra={
+        "thread": wanted.thread, "events": rows[-1].index + 1, "bytes": 0}),))
     write_atomic(path, b"".join(map(thread.encode_event, rows)), expect=digest)

@@ -67,7 +67,7 @@ def test_it_arrives_with_id_sources_and_history_and_leaves_a_link(world):
     assert (app.root / "preferences" / "../../../.memory/preferences/style.md").resolve().is_file()
     here, there = (ledger.read(s.root)[0] for s in (app, work))
     assert ledger.state(here)[id].status == "withdrawn" and ledger.state(there)[id].status == "active"
-    assert [(e.action, e.actor) for e in there] == [("add", "person"), ("move", "person")]
+    assert [(e.action, e.actor) for e in there if e.id] == [("add", "person"), ("move", "person")]
     assert "British" in work.brief() and "British" not in app.brief()
 
 
@@ -97,7 +97,7 @@ def test_hand_edits_are_not_seen_in_it_and_it_does_not_come_back(world):
         app.read(f"^{id}")
 
 
-@pytest.mark.parametrize("after", range(1, 8))
+@pytest.mark.parametrize("after", range(1, 9))
 def test_a_kill_between_any_two_writes_loses_nothing(world, monkeypatch, after):
     class Killed(BaseException):
         pass
@@ -186,3 +186,23 @@ def test_doctor_finds_nothing_wrong_after_it(world):
         told = [p.message for check in examine(store, with_models=False) for p in check.problems if check.name in (
             "pointers", "sources", "thread files", "duplicate ids", "topic files", "ledger file", "index", "briefing")]
         assert not told, told
+
+
+def test_the_other_stores_organizer_learns_nothing_from_the_excerpt(world):
+    from organizer.shelf import pending, sessions_done
+
+    app, work = open_(world, "work/app"), open_(world, "work")
+    app.move(lifted_id(world), str(world / "work"))
+    assert thread.list_threads(work.root) and pending(work.root, sessions_done(ledger.read(work.root)[0])) == []
+
+
+def test_a_shorter_version_of_the_session_there_is_not_mixed_with_it(world):
+    app, work = open_(world, "work/app"), open_(world, "work")
+    name = app.list(kind="instruction")[0].source_range[0].thread
+    events = list(thread.iter_events(app.root, name))[:2]
+    path = thread.live_path(work.root, name)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"".join(map(thread.encode_event, events)))
+    with pytest.raises(UsageError, match="shorter version"):
+        app.move(lifted_id(world), str(world / "work"))
+    assert not work.list() and len(app.list()) == 2 and list(thread.iter_events(work.root, name)) == events
