@@ -85,10 +85,17 @@ _QUOTATION = re.compile(r"\"[^\"]{8,}\"|“[^”]{4,}”|«[^»]{8,}»|「[^」]
 _REPORTED = re.compile(
     r"\b(?:pages?|web ?sites?|sites?|readme|docs?|documentation|articles?|e-?mails?|mails?|posts?|blogs?|logs?|tools?|outputs?|guides?|manuals?|tutorials?|"
     r"issues?|comments?|results?|snippets?|texts?|vendors?|threads?|answers?|chatgpt|somebody|someone)\b[^.!?]{0,40}?\b(?:says?|said|states?|stated|claims?|claimed|"
-    r"tells?|told|reads|recommends?|recommended|instructs?|suggests?|insists?|demands?|asks?)\b|\baccording to\b"
+    r"tells?|told|reads|recommends?|recommended|instructs?|suggests?|insists?|demands?|asks?)\b|\baccording to\b|\b(?:commented|posted|tweeted) that\b"
     r"|によ(?:ると|れば)|と(?:書い|書か|言っ|述べ|主張し)て|에 따르면|(?:라고|다고) ?(?:적혀|쓰여|써|말|주장)|(?:页面|网页|网站|文章|邮件|文档|日志|有人|帖子)上?[^。!?]{0,12}(?:说|称|写|要求)|据[^。]{1,20}(?:说|称)",
     re.I,
 )
+# A question, whatever it speaks of: no request in the form of one ("could you always …?").
+_ASKED = re.compile(
+    r"^\W*(?:(?:so|and|but|ok|hmm|well)[, ]+)?(?:what|why|how|which|who|when|where|is|are|was|were|do|does|did|has|have|should|must|may|might|"
+    r"(?:can|could|will|would)(?! (?:you|we)\b))\b[^?]*\?[\"'”)]*$"
+    r"|(?:ですか|ますか|でしょうか|べきか|のか|だろうか)[?？]?$|(?:나요|습니까|인가요|는가|을까|까요|건가)[?？]$|(?:吗|呢|么)[?？]$", re.I,
+)
+_REQUEST = re.compile(r"(?:くださ|ください|もらえ|くれ|いただけ)[^。]{0,4}か[?？]?$|주시|줄래|줄 ?수|请|能不能|可以帮|能帮")
 _WAITS = re.compile(
     r"^\W*(?:we(?:.re| are)|i(?:.m| am)) (?:\w+ )?(?:reviewing|looking|working|trying|checking|testing|about to|going to|still)\b|\bi(?:.m| am) (?:wondering|not sure|confused|curious)\b"
     r"|^\W*(?:any ideas|i wonder|not sure (?:if|why|whether|what))\b",
@@ -210,6 +217,8 @@ def inference(candidate: Candidate, source: Source) -> str | None:
     if _HYPOTHETICAL.search(text):
         return "drop: a supposition"
     if text.rstrip("\"'”」)* ").endswith(("?", "？")) and not (user and shown & {"instruction", "decision", "strong"}):
+        return "drop: a question"
+    if _ASKED.search(text) and not _REQUEST.search(text):
         return "drop: a question"
     if "question" in shown and not shown & {"instruction", "decision", "correction", "cause", "outcome", "setting"}:
         return "drop: a question"

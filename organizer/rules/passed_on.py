@@ -23,10 +23,10 @@ HEADER_LINES = 2  # of a mail, no further apart than
 HEADER_REACH = 400  # characters
 _ANNOUNCED = re.compile(
     r"^[^\n]{0,300}?(?:\b(?:cop(?:y|ied)(?: \w+){0,2} (?:of|from)|excerpts?|quot(?:e|ed|ing|ation)s?|forwarded|pasted|(?:this|that|the|an?|following) "
-    r"(?:e-?mail|mail|message|article|newsletter|tweet|web ?(?:page|site)|blog(?: post)?|forum post|readme)|i (?:found|got|received) (?:this|the following)|(?:output|logs?|errors?(?: messages?)?|stack ?trace|traceback|response|stdout|stderr)(?=[ \t]*:))\b"
-    r"|引用|転載|転送|コピー|(?:この|次の|以下の)(?:メール|記事|ブログ|ページ|サイト|文章|投稿)|(?:ウェブ|ネット|サイト)(?:で|から)"
-    r"|인용|발췌|복사|전달받|(?:이|다음|아래) ?(?:메일|이메일|기사|블로그|페이지|글|게시물)|(?:웹|인터넷|사이트)에서"
-    r"|摘自|引自|引用|转载|转发|复制自|(?:这|这封|这篇|以下|下面)的?(?:邮件|文章|博客|网页|网站|帖子)|网上)[^\n]{0,200}[:：][ \t*]*$",
+    r"(?:e-?mail|mail|message|article|newsletter|tweet|web ?(?:page|site)|blog(?: post)?|forum post|readme)|i (?:found|got|received) (?:this|the following)|(?<!\bI )(?<!\bwe )(?:writes|wrote|says|said|asks|asked|replied|commented|posted|answered)(?: \w+){0,3}(?=[ \t]*:)|(?:output|logs?|errors?(?: messages?)?|stack ?trace|traceback|response|stdout|stderr)(?=[ \t]*:))\b"
+    r"|引用|転載|転送|コピー|(?:この|次の|以下の)(?:メール|記事|ブログ|ページ|サイト|文章|投稿)|(?:ウェブ|ネット|サイト)(?:で|から)|(?:さん|氏|様)(?:から|が|の)"
+    r"|인용|발췌|복사|전달받|(?:이|다음|아래) ?(?:메일|이메일|기사|블로그|페이지|글|게시물)|(?:웹|인터넷|사이트)에서|(?:님|씨)(?:이|가|의)"
+    r"|摘自|引自|引用|转载|转发|复制自|(?:这|这封|这篇|以下|下面)的?(?:邮件|文章|博客|网页|网站|帖子)|网上|写道|(?<!我)说|问道|回复)[^\n]{0,200}[:：][ \t*]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 
