@@ -288,6 +288,8 @@ def _dated(crumb: Breadcrumb, about: Wanted, index: Index) -> Breadcrumb:
     if moment is None or crumb.about["age_days"] is None:
         return replace(crumb, about=told)
     said = _said_at(crumb.memory, index)
+    if said is None and moment.date().isoformat() == day:
+        said = _written_at(crumb.memory, index.root)
     known, by = moment, "mtime"
     if moment.date().isoformat() >= day and not (said and moment.timestamp() <= said):
         known, by = gitfacts.last_change(about.path) or (moment, "mtime")
@@ -299,7 +301,7 @@ def _dated(crumb: Breadcrumb, about: Wanted, index: Index) -> Breadcrumb:
     return replace(crumb, about={**told, "changed_since": changed, "changed_at": known.isoformat(timespec="seconds"), "by": by})
 
 
-def _said_at(memory: Memory, index: Index) -> int | None:
+def _said_at(memory: Memory, index: Index) -> float | None:
     """When the last event of its source was, epoch seconds; None if no source is known here."""
     from memoryfs.index.units import NO_TIME
 
@@ -310,6 +312,18 @@ def _said_at(memory: Memory, index: Index) -> int | None:
         if thread is not None:
             times += [t for n, t in zip(thread.index, thread.at, strict=False) if range_.start <= n <= range_.end and t != NO_TIME]
     return max(times, default=None)
+
+
+def _written_at(memory: Memory, root: Path) -> float | None:
+    """When the ledger recorded it first, epoch seconds, if that was on the memory's day."""
+    from memoryfs import ledger
+
+    first = next((e.time for e in ledger.read(root)[0] if e.id == memory.id and e.time), "")
+    try:
+        moment = datetime.fromisoformat(first)
+    except ValueError:
+        return None
+    return moment.timestamp() + 1 if first[:10] == (memory.date or "")[:10] else None  # it is recorded in whole seconds
 
 
 # -- evidence -----------------------------------------------------------------------------------------------------

@@ -176,6 +176,14 @@ def test_a_source_that_edits_the_file_makes_its_memory_concern_it(edited):
     assert found["memories"][0]["file"]["changed_since"] is True  # the event's time decides on the same day
 
 
+def test_on_the_day_it_was_remembered_the_ledgers_time_decides(project):
+    MemoryStore.open(project / ".memory", clock=clock).remember("Never cache in src/new.ts.", kind="instruction", topic="n")
+    for moment, changed in (("2026-05-22T11:59:00+00:00", False), ("2026-05-22T12:01:00+00:00", True)):
+        (project / "src" / "new.ts").write_text("x")
+        touch(project / "src" / "new.ts", moment)
+        assert ask(project, "src/new.ts")["memories"][0]["file"]["changed_since"] is changed
+
+
 def test_a_wrong_project_sees_nothing(edited, tmp_path):
     other = tmp_path / "other" / ".memory"
     (other.parent / "src").mkdir(parents=True)

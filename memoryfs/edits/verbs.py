@@ -71,7 +71,11 @@ def remember(
         return Change("exists", same.id, same.topic, same.summary)
     grave = Tombstones(known).find(memory.summary, memory.source_range)
     if grave and actor != "person":
-        return Change("ignored", grave.id, grave.topic, "it was withdrawn; only a person brings it back")
+        from memoryfs.edits.lifting import moved_to
+
+        place = moved_to(root, grave.id)
+        return Change("ignored", grave.id, grave.topic,
+                      f"it moved to {place}" if place else "it was withdrawn; only a person brings it back")
     restored = grave is not None and grave.key == ledger.text_key(memory.summary)
     id = grave.id if restored and grave else _free_id(memory, path, known)
     new = replace(memory, id=id, topic=path, stated_by=actor, date=memory.date or now.date().isoformat())

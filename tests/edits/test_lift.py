@@ -92,7 +92,8 @@ def test_hand_edits_are_not_seen_in_it_and_it_does_not_come_back(world):
     for store in (app, work):
         report = edits.adopt(store.root, store.config, now=NOW)
         assert [c for c in report.changes if c.id == id] == [] and not report.problems
-    assert app.remember("Always write British English.", kind="instruction", actor="agent").action == "ignored"
+    again = app.remember("Always write British English.", kind="instruction", actor="agent")
+    assert again.action == "ignored" and again.detail.startswith("it moved to ")
     with pytest.raises(NotFoundError, match=r"it moved to .*preferences/style\.md"):
         app.read(f"^{id}")
 
