@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 PLACES = (3, 5, 8)  # where at the latest (from 0) the source of the first, second and third memory stands
 NARROW = 3  # events; a memory made from more does not say which of them answers
+LOOKED_AT = 40  # events in which values of the kind asked for are looked for
 RIVALS, CLOSE = 7, 0.3  # the next events that may restate the first, and the share of its words they must hold
 SUPPORT = 0.1  # share of the question's weight that a memory's own words must cover, to keep a place
 
@@ -74,11 +75,11 @@ def events(index: Index, query: Query, found: Found, k: int) -> list[Chosen]:
         threads.add(number)
         replaced = past.replaced_by(event) if past else ""
         score = items[0].score * (history.DEMOTION if replaced else 1.0)
-        values = _values(index, event, items, wanted) if wanted else ()
+        values = _values(index, event, items, wanted) if wanted and len(listed) < LOOKED_AT else ()
         listed.append(Chosen(event, tuple(items), score, replaced, values))
     holding = sum(bool(c.values) for c in listed)
     if holding:  # what most places hold tells nothing
-        bonus = fuse.VALUE * (1 - holding / len(listed))
+        bonus = fuse.VALUE * (1 - holding / min(LOOKED_AT, len(listed)))
         listed = [replace(c, score=c.score + bonus) if c.values else c for c in listed]
     listed.sort(key=lambda c: (-c.score, c.items[0].doc))
     scored = [(c.score, c.items[0].number) for c in listed]

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 K1, B = 1.2, 0.75
 SMALL, LARGE = 40, 120  # window sizes in index terms (RECALL-NOTES)
 FIRST = 600  # documents scored exactly, of those that hold most of the query's weight
-CANDIDATES = 240  # of them looked at with their windows
-NEIGHBOURS_OF = 60  # of them whose neighbours are candidates too: the answer often follows the words asked for
+CANDIDATES = 160  # of them looked at with their windows
+NEIGHBOURS_OF = 40  # of them whose neighbours are candidates too: the answer often follows the words asked for
 
 
 @dataclass(slots=True)
@@ -68,8 +68,9 @@ class Candidate:
 
 def candidates(
     index: Index, terms: list[Term], *, similar: Mapping[int, float], until: int | None, extra: Mapping[int, float],
+    most: int = CANDIDATES,
 ) -> dict[int, Candidate]:
-    """Candidates by document with their lexical views filled in.
+    """Candidates by document with their lexical views filled in: the `most` best by words, and the neighbours of some.
 
     `similar` (doc → similarity) and `extra` (doc → boost) put further documents among the candidates. Events later
     than `until` (epoch seconds) are left out before anything is counted.
@@ -87,7 +88,7 @@ def candidates(
     chosen = _first(postings, weights)
     index.load_threads({doc >> SHIFT for doc in (*chosen, *similar, *extra)})
     scores = _units(index, chosen, postings, weights, max(1.0, total_terms / units))
-    best = heapq.nlargest(CANDIDATES, scores, key=scores.__getitem__)
+    best = heapq.nlargest(most, scores, key=scores.__getitem__)
     out: dict[int, Candidate] = dict.fromkeys(best)
     for place, doc in enumerate(best[:NEIGHBOURS_OF]):
         for near in (-1, 1, -2, 2) if place < NEIGHBOURS_OF // 2 else (-1, 1):

@@ -44,4 +44,4 @@ def values(text: str, kinds: frozenset[str], start: int = 0, end: int | None = N
     from memoryfs.exact import exact_values
 
     piece = text[start:end]
-    return [(start + value.start, start + value.end) for value in exact_values(piece) if value.kind in kinds]
+    return [(start + value.start, start + value.end) for value in exact_values(piece, kinds)]

@@ -44,7 +44,7 @@ class Found:
 
 def retrieve(
     index: Index, query: Query, *, status: Collection[str], now: float, until: int | None, ranges: list[tuple[int, int]],
-    vector: object | None = None, want_events: bool = True,
+    vector: object | None = None, want_events: bool = True, most: int = events.CANDIDATES,
 ) -> Found:
     """Both lists for one query. `vector`: the query's embedding, or None for words alone."""
     units, _, _ = index.totals()
@@ -73,7 +73,7 @@ def retrieve(
         return found
     boosts = _range_boosts(index, found.memories)
     spoken_of = _of_days(index, ranges) if ranges else {}
-    items = events.candidates(index, terms, similar=near_events, until=until, extra={**spoken_of, **boosts})
+    items = events.candidates(index, terms, similar=near_events, until=until, extra={**spoken_of, **boosts}, most=most)
     if vector is not None and items:
         _fill_dense(index, items, vector, raw, mean)
     for doc, item in items.items():

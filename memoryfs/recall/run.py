@@ -11,6 +11,7 @@ from memoryfs.errors import ModelUnavailableError, UsageError
 from memoryfs.index.core import MISMATCH
 from memoryfs.model import Evidence, Recall
 from memoryfs.recall import abstain, choose, decide, extract, fuse, history, hops, time
+from memoryfs.recall.events import CANDIDATES
 from memoryfs.recall.query import Query, analyse
 from memoryfs.recall.retrieve import Found, retrieve
 from memoryfs.text import estimate_tokens
@@ -23,6 +24,7 @@ LEVELS = ("auto", "0", "1", "2", "3")
 MAX_K = 200
 NOTHING = "Nothing in this store answers the question."
 INDEX_TOKENS = 25  # of each event at level 1
+HOP_CANDIDATES = 40  # events of it
 HOP_FROM = 3  # units whose identifiers open the second hop
 STRONG = 0.5  # share of the query's weight that a memory must cover for level 0 to be enough
 
@@ -57,10 +59,10 @@ def recall(
     vector = _vector(index, query, embedder, notices)
     decision = decide.decide(asked)
 
-    def find(query: Query, vector: object | None) -> Found:
+    def find(query: Query, vector: object | None, most: int = CANDIDATES) -> Found:
         return retrieve(
             index, query, status=tuple(status), now=now.timestamp(), until=until, ranges=time.spans(query.text, now),
-            vector=vector, want_events=level != "0",
+            vector=vector, want_events=level != "0", most=most,
         )
 
     found = index.guarded(lambda: find(asked, vector))
@@ -72,7 +74,7 @@ def recall(
     if chosen >= 2 and found.events:
         second = hops.openings(index, asked, _texts(index, found))
         if second:
-            found = hops.join(found, find(replace(asked, terms=second, text=""), None))
+            found = hops.join(found, find(replace(asked, terms=second, text=""), None, HOP_CANDIDATES))
     if chosen >= 1 and found.events:
         evidence = tuple(_evidence(index, asked, found, k, max_tokens, decision == decide.EXACT, chosen))
     abstained = bool(why_not) or not (memories or evidence)
