@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from memoryfs.store import MemoryStore
 
 # The stages at which a memory is lost, in the order of recall; `listed` is the one at which it is not.
-STAGES = ("unknown", "withdrawn", "not retrieved", "filtered by status", "below k", "abstained", "listed")
+STAGES = ("unknown", "withdrawn", "archived", "not retrieved", "filtered by status", "below k", "abstained", "listed")
 _ALL = 200  # as many as recall ranks
 
 
@@ -50,6 +50,9 @@ def why_not(store: MemoryStore, id: str, query: str, *, k: int = 0, vectors: boo
         known = ledger.state(ledger.read(store.root)[0]).get(id)
         if known is None:
             return WhyNot(id, query, "unknown", "This store has never held it.", "`memoryfs list` shows the ids.", k=k)
+        if known.status == "archived":
+            return WhyNot(id, query, "archived", f"It stands in {known.topic}; recall looks for memories outside of archive/.",
+                          "Move its line back into a topic file to bring it back.", k=k)
         return WhyNot(id, query, "withdrawn", f"It was withdrawn ({known.withdrawn_by or 'it stands in no file'}).",
                       "Write it again, with `memoryfs remember` or into the file, to bring it back.", k=k)
     wanted = store.recall(query, k=_ALL, level=0, vectors=vectors)

@@ -95,7 +95,7 @@ class OpenReview:
 
 @dataclass(frozen=True)
 class Audit:
-    """What one store believes about `subject`. `withdrawn`: the last ledger entry of what was taken out, by id."""
+    """What one store believes about `subject`. `superseded` holds what was archived too. `withdrawn`: the last ledger entry of what was taken out, by id."""
 
     subject: str
     current: tuple[Statement, ...]

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memoryfs import ledger, thread
 from memoryfs.audit.grounds import Audit, OpenReview, ReadEvents, audit, statement
+from memoryfs.errors import MemoryfsError
 from memoryfs.ledger import Entry
-from memoryfs.model import STATUSES, Event
+from memoryfs.model import CURRENT, STATUSES, Event
+from memoryfs.textfile import inside, read_file
+from memoryfs.topic import parse
 
 if TYPE_CHECKING:
     from memoryfs.store import MemoryStore
@@ -31,6 +36,7 @@ def examine(
         wanted: Sequence[str] = [id]
     else:
         wanted = _of_topic(subject, topics, entries) or _of_question(store, subject, k, vectors)
+    topics |= _archived(store.root, wanted, topics, entries)
     return audit(
         subject, wanted, topics, entries, reader(store), context=bool(id), history=history or bool(id), since=since,
         store=str(store.root),
@@ -64,7 +70,26 @@ def _of_topic(subject: str, topics: Mapping[str, Topic], entries: Sequence[Entry
         paths = titled if len(titled) == 1 else []
     here = [memory.id for path in paths for memory in topics[path].memories]
     known = ledger.state(entries).values() if paths else ()
-    return here + [k.id for k in known if k.status == "withdrawn" and k.topic in paths]
+    left = [*paths, *(f"{thread.ARCHIVE}/{path}" for path in paths)]
+    return here + [k.id for k in known if k.status in ("withdrawn", "archived") and k.topic in left]
+
+
+def _archived(
+    root: Path, wanted: Sequence[str], topics: Mapping[str, Topic], entries: Sequence[Entry]
+) -> dict[str, Topic]:
+    """The topic files of archive/ that hold what is wanted and stands nowhere else, their memories marked as archived."""
+    here = {memory.id for topic in topics.values() for memory in topic.memories}
+    known = ledger.state(entries)
+    paths = {known[id].topic for id in wanted if id not in here and id in known and known[id].status == "archived"}
+    out = {}
+    for path in sorted(paths):
+        try:
+            topic = parse(read_file(inside(root, path)).data, path)
+        except (OSError, MemoryfsError):
+            continue  # it is told from the ledger alone
+        out[path] = replace(topic, memories=tuple(
+            replace(m, status="archived") if m.status in CURRENT else m for m in topic.memories))
+    return out
 
 
 def _of_question(store: MemoryStore, question: str, k: int, vectors: bool) -> list[str]:

@@ -86,7 +86,11 @@ def page(made: Audit, on: Paper, *, history: bool = False, several: bool = False
         lines += [on.warn("Contradiction") + f"  ^{review.review.id}  {safe(review.topic)}:{review.review.line}"]
         lines += [row for side in review.sides for row in claim(side, on, made.store)]
         lines += [f"    settle it: memoryfs review accept|reject|keep-both ^{review.review.id}", ""]
-    for title, listed in (("Believed now", made.current), ("Superseded", made.superseded)):
+    past = (
+        ("Superseded", tuple(s for s in made.superseded if s.memory.status != "archived")),
+        ("Archived", tuple(s for s in made.superseded if s.memory.status == "archived")),
+    )
+    for title, listed in (("Believed now", made.current), *past):
         if listed:
             lines.append(on.bold(f"{title} ({len(listed)})"))
             lines += [row for s in listed for row in (*claim(s, on, made.store), *grounds(s, on, made.store))]

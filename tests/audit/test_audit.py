@@ -126,6 +126,18 @@ def test_since_leaves_out_what_was_neither_said_nor_changed_since(store):
     assert set(by_id(audit.examine(store, "projects/auth", since="2026-06-02"))) == {"m-000007"}
 
 
+def test_what_was_archived_is_told_as_such(store, run):
+    from memoryfs.edits.archive import archive
+
+    archive(store.root, store.config, "projects/auth.md", {"m-000005": "old", "m-000008": "replaced"}, now=store.clock())
+    found = by_id(audit.examine(store, "^m-000005"))
+    assert found["m-000005"].memory.status == "archived" and found["m-000005"].memory.topic == "archive/projects/auth.md"
+    assert not audit.examine(store, "^m-000005").withdrawn
+    assert {"m-000003", "m-000005", "m-000008"} <= set(by_id(audit.examine(store, "projects/auth")))
+    assert "Archived (1)" in run("projects/auth")[1]
+    assert audit.why_not(store, "m-000005", "gateway port").stage == "archived"
+
+
 def test_how_it_was_judged_is_told(store, run):
     store.judge("^m-000005", "wrong"), store.judge("^m-000005", "wrong"), store.judge("^m-000005", "useful")
     store.undo("^m-000005")
