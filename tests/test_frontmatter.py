@@ -287,6 +287,7 @@ def test_scalars_read_the_same_in_yaml_1_1_and_1_2(text):
 
 
 @given(st.dictionaries(WORDS, WORDS | st.lists(WORDS, max_size=3), max_size=3))
+@example({"A?": "b"})
 def test_flow_values_read_back(value):
     assert yaml.safe_load(f"k: {flow(value)}\n") == {"k": value}
 

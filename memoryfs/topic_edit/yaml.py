@@ -25,7 +25,7 @@ _WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null"]
 # Plain in block and flow context alike, in every YAML reader: starts with a letter and holds no
 # indicator. A thread's name is neither a date nor a number to any of them.
 _THREAD = re.compile(r"\d{4}-\d\d-\d\d-[0-9a-z~-]*[0-9a-z]\Z")
-_PLAIN = re.compile(r"[^\W\d_](?:[\w ./()+;?=’…–—·、。・「」『』（）ー-]*[\w.)+?’…。」』）-])?\Z")
+_PLAIN = re.compile(r"[^\W\d_](?:[\w ./()+;=’…–—·、。・「」『』（）ー-]*[\w.)+’…。」』）-])?\Z")
 _COMMENT = re.compile(r"(?:^|[ \t])#", re.M)
 
 
