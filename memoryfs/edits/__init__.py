@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from memoryfs.edits.adopt import adopt
-from memoryfs.edits.lifting import lift, moved_to
+from memoryfs.edits.lifting import lift
 from memoryfs.edits.load import load_topics, read_topics
+from memoryfs.edits.moved import moved_to
 from memoryfs.edits.plan import AdoptReport, Change
 from memoryfs.edits.takeback import judge, undo, unjudge
 from memoryfs.edits.tombstones import Tombstones, is_tombstoned

@@ -81,14 +81,6 @@ def lift(
     return Change("move", kept, place, f"from {root / path}: {memory.summary}")
 
 
-def moved_to(root: Path, id: str) -> str:
-    """Where the ledger says that the memory went, as `STORE/projects/x.md#^m-…`; "" if it did not leave the store."""
-    last = next((e for e in reversed(ledger.read(root)[0]) if e.id == id), None)
-    if last is None or last.action != "move" or not isinstance(last.extra.get("to_store"), str):
-        return ""
-    return os.path.join(last.extra["to_store"], str(last.extra.get("to", "")))
-
-
 def _twin(target: Path, config: Config, place: str, memory: Memory) -> Memory | None:
     """A current memory of the other store with the same words: known there before, or arrived before a kill."""
     found = standing(target, config, ledger.state(ledger.read(target)[0]), memory.summary, place)

@@ -16,6 +16,7 @@ from memoryfs.config import Config
 from memoryfs.edits.diff import Place, settle
 from memoryfs.edits.echoes import record, without_echo
 from memoryfs.edits.load import load_topics
+from memoryfs.edits.moved import moved_to
 from memoryfs.edits.plan import Change, Step
 from memoryfs.edits.steps import take_steps
 from memoryfs.edits.takeback import hunks
@@ -71,8 +72,6 @@ def remember(
         return Change("exists", same.id, same.topic, same.summary)
     grave = Tombstones(known).find(memory.summary, memory.source_range)
     if grave and actor != "person":
-        from memoryfs.edits.lifting import moved_to
-
         place = moved_to(root, grave.id)
         return Change("ignored", grave.id, grave.topic,
                       f"it moved to {place}" if place else "it was withdrawn; only a person brings it back")
