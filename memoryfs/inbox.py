@@ -202,3 +202,19 @@ def count(root: Path) -> int:
         return sum(1 for line in lines(read(root)[0]) if not line.ticked and not line.struck)
     except ReadOnlyError:
         return 0
+
+
+def search(root: Path, query: str, most: int) -> list[tuple[float, Memory]]:
+    """What waits and shares words with `query`, best first, each with the share (0 to 1) of the query's terms that it holds;
+    statements as they stand in the file, with status `inbox`. Raises ReadOnlyError."""
+    from memoryfs.text import index_terms, query_terms
+
+    terms = query_terms(query)
+    found = []
+    for line in lines(read(root)[0]):
+        held = set(index_terms(line.text).split())
+        score = sum(term in held for term in terms) / len(terms) if terms else 0.0
+        if score:
+            memory = Memory(line.id, line.text, line.kind or "fact", ACTION, INBOX, line.number + 1, line.ranges, date=line.date or None)
+            found.append((round(score, 6), memory))
+    return sorted(found, key=lambda pair: (-pair[0], pair[1].line))[:most]

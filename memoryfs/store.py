@@ -237,7 +237,8 @@ class MemoryStore:
     ) -> Recall:
         """The memories and verbatim evidence that answer `query`; see DESIGN §3. Raises UsageError.
 
-        With `file`, a path read from `cwd`, only what concerns that file, and all of it where `query` is empty.
+        With `file`, a path read from `cwd`, only what concerns that file, and all of it where `query` is empty. With
+        `inbox` among the statuses also what waits in inbox.md, in at most half of the places.
         """
         from memoryfs import index as indexes
         from memoryfs.recall import recall
@@ -247,7 +248,7 @@ class MemoryStore:
             report = index.sync(now=now)
             embedder = self.embedder() if vectors and index.has_vectors() else None
             bounds: dict[str, Any] = {
-                "k": k, "level": str(level), "max_tokens": max_tokens or self.config.recall.max_tokens, "status": tuple(status),
+                "k": k, "level": str(level), "max_tokens": max_tokens or self.config.recall.max_tokens, "status": tuple(s for s in status if s != "inbox") or ("withdrawn",),
                 "as_of": as_of, "embedder": embedder, "generator": generator, "now": now, **options,
             }
             if file is not None:
@@ -256,6 +257,8 @@ class MemoryStore:
                 found = filewise.recall(index, self.root, self.config, query, file, cwd=cwd or Path.cwd(), **bounds)
             else:
                 found = recall(index, query, **bounds)
+        if "inbox" in status:
+            found = _with_waiting(found, self.root, query, k if tuple(status) == ("inbox",) else max(1, k // 2), k)
         return _with_problems(found, (*self.config_problems, *report.problems))
 
     def read(self, ref: str) -> Reading:
@@ -344,6 +347,17 @@ def select(
         for memory in parsed.memories
         if (kind is None or memory.kind == kind) and (wanted is None or memory.status in wanted)
     )
+
+
+def _with_waiting(found: Recall, root: Path, query: str, most: int, k: int) -> Recall:
+    """The answer with what waits in the inbox behind its memories, `k` in all."""
+    from dataclasses import replace
+
+    from memoryfs import inbox
+    from memoryfs.model import Breadcrumb
+
+    waiting = tuple(Breadcrumb(memory, score, {"words": score}) for score, memory in inbox.search(root, query, most))
+    return replace(found, memories=(*found.memories[: k - len(waiting)], *waiting))
 
 
 def _with_problems(found: Recall, problems: tuple[Problem, ...]) -> Recall:

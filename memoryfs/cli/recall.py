@@ -24,7 +24,7 @@ MAX_K = 1000
 @click.option("--level", type=click.Choice(["auto", "0", "1", "2", "3"]), default="auto", show_default=True,
               help="0 memories, 1 chunk index, 2 source text, 3 model extraction.")
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Bound of the evidence.  [default: 1500]")
-@click.option("--status", default="active,conflicted", show_default=True, help="Statuses, comma-separated, or all.")
+@click.option("--status", default="active,conflicted", show_default=True, help="Statuses, comma-separated, or all; inbox: what waits in inbox.md.")
 @click.option("--as-of", metavar="DATE", help="Answer as of this date.")
 @click.option("--scope", "scope_name", type=click.Choice(["here", "up", "all"]),
               help="The nearest store, also those above it, or also siblings and descendants.  [default: up; here with --store]")
@@ -44,7 +44,7 @@ def recall_command(
     from memoryfs.model import STATUSES
 
     wanted = STATUSES if status == "all" else tuple(s.strip() for s in status.split(","))
-    unknown = set(wanted) - set(STATUSES)
+    unknown = set(wanted) - {*STATUSES, "inbox"}
     if unknown:
         raise UsageError(f"unknown status {', '.join(sorted(unknown))}", remedy=f"Statuses: {', '.join(STATUSES)}.")
     stores = stores_in_scope(ctx, scope_name)

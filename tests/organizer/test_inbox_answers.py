@@ -229,3 +229,14 @@ def test_it_is_listed_when_asked_for_by_status(waiting: Path) -> None:
     usual = CliRunner().invoke(cli, ["--store", str(waiting), "list"])
     asked = CliRunner().invoke(cli, ["--store", str(waiting), "list", "--status", "inbox"])
     assert POOL not in usual.output and POOL in asked.output and "inbox.md" in asked.output
+
+
+def test_it_is_recalled_when_asked_for_by_status(waiting: Path) -> None:
+    from memoryfs import MemoryStore
+
+    store = MemoryStore.open(waiting)
+    assert not store.recall("pool connections").memories
+    for status in (("inbox",), ("active", "inbox")):
+        found = store.recall("pool connections", status=status)
+        assert [(m.memory.summary, m.memory.status, m.memory.topic) for m in found.memories] == [(POOL, "inbox", "inbox.md")]
+        assert found.memories[0].memory.source_range
