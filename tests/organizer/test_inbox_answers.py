@@ -14,8 +14,8 @@ from test_crash import Fuse, Killed, arm
 from memoryfs import inbox, ledger
 from memoryfs.config import Config, Organize
 from memoryfs.edits import load
-from organizer import pipeline
 from organizer import apply as applying
+from organizer import pipeline
 
 POOL, DUMPS = "The pool holds at most 20 connections.", "Dumps are kept for 30 days."
 
