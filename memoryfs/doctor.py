@@ -278,9 +278,19 @@ def examine(
     results = []
     for check in (*CHECKS, *more):
         problems = tuple(dict.fromkeys(check(context)))
-        about = (check.__doc__ or "").strip().splitlines()[0]
+        about = (check.__doc__ or "").strip().splitlines()[0] + (_last_run_told(context) if check is last_run else "")
         results.append(Check(check.__name__.replace("_", " "), problems, about, fixed.get(check.__name__, ())))
     return tuple(results)
+
+
+def _last_run_told(context: Context) -> str:
+    """When the last run and the last scheduled one ended, and how."""
+    from memoryfs import runs
+
+    run = runs.last(context.store.root)
+    if run is None:
+        return " No run is known yet."
+    return f" Last: {run.time}, exit code {run.exit_code}; last scheduled: {run.scheduled or 'none'}."
 
 
 def mend(store: MemoryStore) -> dict[str, tuple[str, ...]]:

@@ -90,6 +90,16 @@ def test_doctor_names_a_session_that_was_set_aside_and_nothing_else_is_red(store
     assert red(store) == set()
 
 
+def test_hook_09_doctor_shows_time_and_result_of_the_last_run_and_of_the_last_scheduled_one(store: MemoryStore) -> None:
+    def told() -> str:
+        return next(c for c in doctor.examine(store) if c.name == "last run").detail
+
+    assert "No run is known" in told()
+    ran(store.root, failed=False, hours=5)
+    ran(store.root, failed=True, scheduled=False)
+    assert "Last: 2026-06-01T12:00:00+00:00, exit code 1; last scheduled: 2026-06-01T07:00:00+00:00." in told()
+
+
 def test_doctor_says_that_the_last_run_failed_and_why(store: MemoryStore) -> None:
     ran(store.root, failed=True)
     assert red(store) == {"last run"}
