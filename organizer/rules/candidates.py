@@ -111,8 +111,18 @@ def with_outcomes(events: Sequence[Event], found: Sequence[Sighting]) -> list[Si
     return out
 
 
+# What something does or did, and an opinion on what was done, however often it says always or never.
+_DESCRIBES = re.compile(r"^\W*(?:(?:and|but|so|yes|ok|hmm|well|no)\b[,.]* )*(?:(?:it|he|she|there|they)\b|i think (?:you|it|that|this|we) \w+(?:ed|ere|as)\b)", re.I)
+_OBLIGES = re.compile(
+    r"\b(?:must|should|shall|ought|needs? to|ha(?:s|ve) to|may not|can only|let.?s|please|make sure|don.?t|do not|want|instead|supposed to|better)\b", re.I
+)
+
+
 def _only_told(text: str) -> bool:
-    """Whether the sentence orders nothing but speaks of a rule or a decision: without those words no directive is left."""
+    """Whether the sentence orders nothing: it describes, or it speaks of a rule or a decision, and without those words no
+    directive is left."""
+    if _DESCRIBES.match(text) and not _OBLIGES.search(text):
+        return True
     language = language_of(text)
     rest = text
     for lang in {language, "en"}:

@@ -185,6 +185,8 @@ def test_fast_enough_for_long_messages():
 @pytest.mark.parametrize(("text", "kind"), [
     ("The committee met on Monday and the parking rule changes.", "fact"), ("We agreed on that last autumn, and nothing has changed.", "fact"),
     ("昨日の会議でルールが変わった。", "fact"), ("어제 회의에서 규칙이 바뀌었습니다.", "fact"), ("昨天开会，规则变了。", "fact"),
+    ("it climbs slowly and never comes down", "fact"), ("It must never come down.", "instruction"),
+    ("I think you were right to always show the list first.", "fact"), ("I think we should always show the list first.", "instruction"),
     ("The rule is that guests must never get a key.", "instruction"), ("We decided to use Valkey instead of Redis.", "instruction"),
     ("Our policy: always two reviewers.", "instruction"), ("ルールとして、鍵は必ず事務室に返すこと。", "instruction"),
     ("规则：钥匙必须还到办公室。", "instruction"),
