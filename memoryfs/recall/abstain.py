@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 
 from memoryfs.recall import fuse
 from memoryfs.recall.query import Query
-from memoryfs.text import script_of, scan
+from memoryfs.text import scan, script_of
 
 if TYPE_CHECKING:
     from memoryfs.index.core import Index
     from memoryfs.recall.retrieve import Found
 
 WEAK = 0.05  # share of the query's weight that some place must cover, where words can be compared at all
-MISMATCH = 0.58  # by how much what others said may fit better than all that the person asked about said
+MISMATCH, DENSE_MISMATCH = 0.58, 0.8  # by how much what others said may fit better than all that the person asked
+# about said: by words, and with vectors, whose similarity adds to the score
 LOOKED_AT = 60
 _TECHNICAL = re.compile(r"\b(?:[A-Z][a-z]+[A-Z]\w*|[A-Z]{2,}[a-z]\w*|[a-z]+[A-Z]\w+|\w+_\w+|[A-Za-z]+\d+\w*)\b")
 
@@ -65,4 +66,5 @@ def _someone_else(found: Found) -> bool:
         return False
     own = [item.score - fuse.WEIGHTS["speaker"] for item in found.events[:LOOKED_AT] if item.speaker]
     others = [item.score for item in found.events[:LOOKED_AT] if not item.speaker]
-    return bool(others) and max(others) - max(own, default=0.0) > MISMATCH
+    limit = DENSE_MISMATCH if found.dense else MISMATCH
+    return bool(others) and max(others) - max(own, default=0.0) > limit

@@ -55,7 +55,8 @@ def rank(items: Iterable[Candidate], query: Query, *, dense: bool) -> list[Candi
     for c in out:
         score = (
             w["unit"] * c.unit + w["small"] * c.small + w["large"] * c.large + w["thread"] * c.thread + w["near"] * c.near
-            + w["peak"] * c.peak + peaks * c.peaks + said * c.said + w["length"] * c.length + w["speaker"] * c.speaker + w["when"] * c.when + w["memory"] * c.memory
+            + w["peak"] * c.peak + peaks * c.peaks + said * c.said + w["length"] * c.length
+            + w["speaker"] * c.speaker + w["when"] * c.when + w["memory"] * c.memory
             + d["dense"] * c.dense + d["dense_near"] * c.dense_near + d["dense_thread"] * c.dense_thread
             + timed * c.timed + counted * c.counted + now * c.late + QUESTION * c.question
         )

@@ -2,6 +2,7 @@
 
 import pytest
 from index import stores
+
 from memoryfs import index as indexes
 from memoryfs.models.fakes import ScriptedGenerator
 from memoryfs.recall import judged, recall

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 
 import pytest
+from index import stores
 
 from memoryfs import index as indexes
 from memoryfs.recall import kinds, recall
-from index import stores
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 

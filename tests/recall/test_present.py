@@ -2,6 +2,7 @@
 
 import pytest
 from index import stores
+
 from memoryfs import index as indexes
 from memoryfs.recall import history, recall
 from memoryfs.text import estimate_tokens, script_of
