@@ -37,7 +37,7 @@ ROOT = "/memories"
 MAX_LINES = 999_999
 MAX_BYTES = 2_000_000
 WAIT_SECONDS = 10.0
-_OWN = {"threads", "archive", "ledger.jsonl", "memoryfs.toml"}
+_OWN = {"threads", "archive", "ledger.jsonl", "memoryfs.toml", "inbox.md"}  # inbox.md: a tick there is a person's word
 
 
 class MemoryTool:

@@ -125,7 +125,7 @@ def test_delete_archives_and_rename_keeps_ids(tool, store):
 BAD_PATHS = [
     "/memories/../../etc/passwd", "/etc/passwd", "/memories/a/../../b", "/memories/..\\..\\x", "/memories/%2e%2e/x",
     "/memories/link/x.md", "/memories/link", "/memories/.memoryfs/index.db", "/memories/threads/x.jsonl", "/memories/ledger.jsonl",
-    "/memories/memoryfs.toml", "/memoriesx", "", "memories/x", "/memories/x\ny", "/memories/" + "é" * 300, "/memories/.hidden.md",
+    "/memories/memoryfs.toml", "/memories/inbox.md", "/memoriesx", "", "memories/x", "/memories/x\ny", "/memories/" + "é" * 300, "/memories/.hidden.md",
     "/memories/archive/x.md",
 ]
 
