@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from threading import Lock
 
 VERSION = 4  # of the terms below; an index made with another one is rebuilt
 
@@ -72,6 +73,7 @@ _STOP_CJK = frozenset(
 
 _stem_cache: dict[str, str] = {}
 _stem_word: Callable[[str], str] | None = None
+_stemming = Lock()
 
 
 def normalise(text: str) -> str:
@@ -95,7 +97,8 @@ def stem(word: str) -> str:
         _stem_word = _english_stemmer()
     if len(_stem_cache) > 200_000:
         _stem_cache.clear()
-    result = _stem_cache[word] = _stem_word(word)
+    with _stemming:  # the stemmer keeps the word it works on in itself
+        result = _stem_cache[word] = _stem_word(word)
     return result
 
 

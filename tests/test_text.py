@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoryfs import text
 from memoryfs.text import estimate_tokens, index_terms, normalise, query_terms, similarity_key, weighted_terms
 
 
@@ -105,3 +107,21 @@ def test_estimate_tokens():
 def test_similarity_key():
     assert similarity_key("Use  pnpm, not npm.") == similarity_key("use pnpm not npm")
     assert similarity_key("a") != similarity_key("b")
+
+
+def test_threads_stem_alike():
+    stems = ("connect", "relat", "nation", "oper", "organ")
+    words = [f"{stem}{end}" for stem in stems for end in ("ing", "ional", "ation", "ed", "izers")]
+
+    def all_terms() -> list[str]:
+        text._stem_cache.clear()
+        return [text.index_terms(f"{word} {word}ly{n}") for n in range(40) for word in words]
+
+    alone = all_terms()
+    found: list[list[str]] = []
+    workers = [threading.Thread(target=lambda: found.append(all_terms())) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert found == [alone] * 4

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memoryfs import config as settings
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from memoryfs.models.protocols import Embedder
 
 T = TypeVar("T")
+_SYNCING = Lock()
+_TURNS: dict[str, Lock] = {}  # of each store's folder
 
 
 class Index:
@@ -199,10 +202,19 @@ class Index:
         """One pass over the store's files: what changed is read again. Milliseconds when nothing changed.
 
         With `seconds` it takes topics first, and starts on no further file after that time; the next pass goes on.
-        Raises NewerSchemaError. A file that cannot be read costs only itself and is tried again next time.
+        Raises NewerSchemaError. A file that cannot be read costs only itself and is tried again next time. Of the threads
+        of a process one synchronises a store at a time; the others wait for it, at most `seconds`.
         """
-        self.fresh()
-        report = self.guarded(lambda: run(self, seconds=seconds))
+        with _SYNCING:
+            turn = _TURNS.setdefault(str(self.root), Lock())
+        if not turn.acquire(timeout=-1 if seconds is None else seconds):
+            self.notice("The index is not up to date yet; the next call goes on.")
+            return SyncReport(notices=self.take_notices())
+        try:
+            self.fresh()
+            report = self.guarded(lambda: run(self, seconds=seconds))
+        finally:
+            turn.release()
         if report.added or report.changed or report.removed:
             self._forget()
         return replace(report, notices=self.take_notices())

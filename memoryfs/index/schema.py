@@ -11,6 +11,7 @@ postings; `vectors` (vec0: signs; made when the first vectors are), `codes` (the
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,7 +72,7 @@ def connect(path: Path | str, *, readonly: bool = False) -> apsw.Connection:
         version = check_version(db)
         if path != ":memory:":
             try:
-                db.pragma("journal_mode", "wal")
+                _use_wal(db)
                 db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
             except (apsw.IOError, apsw.CantOpenError, apsw.ProtocolError):
                 db.close()
@@ -85,6 +86,19 @@ def connect(path: Path | str, *, readonly: bool = False) -> apsw.Connection:
     except BaseException:
         db.close()
         raise
+
+
+def _use_wal(db: apsw.Connection) -> None:
+    """Switch to WAL; SQLite does not wait by itself while another connection opens the same new file."""
+    import apsw
+
+    for _ in range(BUSY_MS // 20):
+        try:
+            if db.pragma("journal_mode") == "wal" or db.pragma("journal_mode", "wal"):
+                return
+        except apsw.BusyError:
+            time.sleep(0.02)
+    db.pragma("journal_mode", "wal")
 
 
 def _quoted(path: str) -> str:
