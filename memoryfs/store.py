@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -243,13 +243,22 @@ class MemoryStore:
         from memoryfs import index as indexes
         from memoryfs.recall import recall
 
+        if str(level) == "3" and generator is None:
+            from memoryfs.models import open_generator
+
+            generator = open_generator(self.config.models)
+            if generator is not None:
+                with closing(generator):
+                    return self.recall(query, k=k, level=level, max_tokens=max_tokens, status=status, as_of=as_of, file=file,
+                                       cwd=cwd, vectors=vectors, generator=generator, **options)
         with indexes.borrowed(self.root) as index:
             now = self.clock()
             report = index.sync(now=now)
             embedder = self.embedder() if vectors and index.has_vectors() else None
             bounds: dict[str, Any] = {
-                "k": k, "level": str(level), "max_tokens": max_tokens or self.config.recall.max_tokens, "status": tuple(s for s in status if s != "inbox") or ("withdrawn",),
-                "as_of": as_of, "embedder": embedder, "generator": generator, "now": now, **options,
+                "k": k, "level": str(level), "max_tokens": max_tokens or self.config.recall.max_tokens,
+                "status": tuple(s for s in status if s != "inbox") or ("withdrawn",), "as_of": as_of,
+                "embedder": embedder, "generator": generator, "now": now, **options,
             }
             if file is not None:
                 from memoryfs import filewise

@@ -65,6 +65,7 @@ def check_models(ctx: click.Context) -> None:
     from importlib.metadata import entry_points
 
     from memoryfs.models import check, open_embedder, open_generator
+    from memoryfs.recall import judged
 
     store = open_store(ctx)
     results = []
@@ -74,6 +75,7 @@ def check_models(ctx: click.Context) -> None:
     else:
         for entry in entry_points(group="memoryfs.calibrations"):
             results += entry.load()(generator)
+        results.append(judged.measure(store.root, generator))
         generator.close()
     embedder = open_embedder(store.config.models)
     if embedder is None:

@@ -239,3 +239,10 @@ def test_remember_refuses_a_source_that_is_not_there(run, store):
     thread = next(store.glob("threads/*/*/*.jsonl")).stem
     assert run("--store", store, "remember", "The port is 7443", "--source", f"{thread}:9000-9001").code == 5
     assert run("--store", store, "remember", "The port is 7443", "--source", f"{thread}:0-1").code == 0
+
+
+def test_level_3_without_a_model_is_level_2_and_says_so(run, store):
+    (store / "memoryfs.toml").write_text('[models]\ngenerator = "none"\nembedder = "none"\n', encoding="utf-8")
+    asked = run("--store", store, "recall", "gateway port", "--json", "--level", "3")
+    assert asked.code == 0 and "7443" in asked.json["evidence"][0]["text"]
+    assert any("Level 3" in line for line in asked.json["notices"])
