@@ -1,7 +1,7 @@
 """In: a working directory and the environment. Out: the store directories that apply there, nearest first.
 
 Stores cascade like `.gitignore`: the nearest `.memory/` above the working directory, then its ancestors', then
-the user's own (`$MEMORYFS_HOME`, else `~/.memory`). A route in the user's own settings, `[routes]` `"~/work/**" =
+the user's own (`$MEMORYFS_HOME`, else `~/.memory`). A route in the user's own settings, `[routes]` `"~/clients/**" =
 "profile:work"`, puts a store above all that stand in or below the folder that its pattern names. The worktrees of one git repository share the main
 worktree's store, found as `git rev-parse --git-common-dir` finds it, but without starting git.
 """

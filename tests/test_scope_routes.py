@@ -18,9 +18,9 @@ def world(tmp_path):
         MemoryStore.init(own / "profiles" / name)
     MemoryStore.init(own)
     (own / "memoryfs.toml").write_text(
-        f'[routes]\n"{tmp_path}/work/**" = "profile:work"\n"{tmp_path}/work/*/client-?" = "profile:client"\n'
+        f'[routes]\n"{tmp_path}/jobs/**" = "profile:work"\n"{tmp_path}/jobs/*/client-?" = "profile:client"\n'
         f'"{tmp_path}/gone" = "profile:gone"\n"{tmp_path}/bad" = "profile:../x"\n"relative/**" = "profile:work"\n', encoding="utf-8")
-    for name in ("work/a/src", "work/a/client-1/src", "work/a/client-22", "play", "gone/x", "bad", "workshop"):
+    for name in ("jobs/a/src", "jobs/a/client-1/src", "jobs/a/client-22", "play", "gone/x", "bad", "jobshop"):
         (tmp_path / name).mkdir(parents=True)
     return tmp_path, {"MEMORYFS_HOME": str(own)}
 
@@ -34,8 +34,8 @@ WORK, CLIENT, OWN = "home/.memory/profiles/work", "home/.memory/profiles/client"
 
 
 @pytest.mark.parametrize(("place", "stores"), [
-    ("work", [WORK, OWN]), ("work/a/src", [WORK, OWN]), ("work/a/client-1/src", [CLIENT, OWN]), ("work/a/client-22", [WORK, OWN]),
-    ("play", [OWN]), ("workshop", [OWN]), ("bad", [OWN]),
+    ("jobs", [WORK, OWN]), ("jobs/a/src", [WORK, OWN]), ("jobs/a/client-1/src", [CLIENT, OWN]), ("jobs/a/client-22", [WORK, OWN]),
+    ("play", [OWN]), ("jobshop", [OWN]), ("bad", [OWN]),
 ])
 def test_the_deepest_pattern_that_fits_applies(world, place, stores):
     assert roots(world, place) == stores
@@ -44,9 +44,9 @@ def test_the_deepest_pattern_that_fits_applies(world, place, stores):
 
 
 def test_a_projects_own_store_is_nearer_and_one_above_the_pattern_further(world):
-    for place in ("work/a/.memory", ".memory"):
+    for place in ("jobs/a/.memory", ".memory"):
         (world[0] / place).mkdir()
-    assert roots(world, "work/a/src") == ["work/a/.memory", WORK, ".memory", OWN]
+    assert roots(world, "jobs/a/src") == ["jobs/a/.memory", WORK, ".memory", OWN]
 
 
 def test_a_route_to_a_store_that_is_not_there_sends_nothing_elsewhere(world):
@@ -64,13 +64,13 @@ def test_a_worktree_goes_where_its_repository_goes(world):
     base, _ = world
     git = ["git", "-c", "user.name=T", "-c", "user.email=t@example.org"]
     for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "x"], ["worktree", "add", "-q", str(base / "play" / "tree")]):
-        subprocess.run([*git, *words], cwd=base / "work" / "a", check=True, capture_output=True, timeout=30)
+        subprocess.run([*git, *words], cwd=base / "jobs" / "a", check=True, capture_output=True, timeout=30)
     assert roots(world, "play/tree") == [WORK, OWN]
 
 
 def test_all_does_not_look_into_the_other_profiles(world):
     base, environ = world
-    assert [s.root for s in scoped.stores_for("all", base / "work" / "a", environ)] == [base / WORK, base / OWN]
+    assert [s.root for s in scoped.stores_for("all", base / "jobs" / "a", environ)] == [base / WORK, base / OWN]
 
 
 def test_org_18_only_the_users_own_settings_route(world):

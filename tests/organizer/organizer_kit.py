@@ -51,7 +51,7 @@ class LineJudges(Judges):
         return list(found)
 
 
-def transcript(path: Path, session: str, day: str, turns: Sequence[tuple[str, str]], *, cwd: str = "/work/school") -> Path:
+def transcript(path: Path, session: str, day: str, turns: Sequence[tuple[str, str]], *, cwd: str = "/src/school") -> Path:
     """A Claude Code session with these (role, text) turns, a minute apart from nine o'clock on `day`."""
     lines = []
     for number, (role, text) in enumerate(turns):
@@ -79,7 +79,7 @@ def contents(root: Path) -> dict[str, str]:
     return {n: d.decode() for n, (d, _) in snapshot(root).items() if n.endswith(".md") or n == "ledger.jsonl"}
 
 
-def talk(path: Path, session: str, turns: Sequence[tuple[str, str]], *, cwd: str = "/work/school") -> Path:
+def talk(path: Path, session: str, turns: Sequence[tuple[str, str]], *, cwd: str = "/src/school") -> Path:
     """A Claude Code session of (who, text): user and assistant say it, `call` runs it in a shell, `tool` is what comes back."""
     lines = []
     for number, (who, text) in enumerate(turns):

@@ -333,7 +333,7 @@ def test_a_resumed_session_that_repeats_its_history_only_reinforces(
 
 def test_org_11_a_huge_tool_result_does_not_stop_a_session(store: Path, tmp_path: Path, organize: Organize_) -> None:
     path = transcript(tmp_path / "a.jsonl", "session-a", "2026-05-12", FIRST)
-    big = {"type": "user", "sessionId": "session-a", "timestamp": "2026-05-12T10:00:00Z", "uuid": "big", "cwd": "/work/school",
+    big = {"type": "user", "sessionId": "session-a", "timestamp": "2026-05-12T10:00:00Z", "uuid": "big", "cwd": "/src/school",
            "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": "a line of output\n" * 150_000}]}}
     with path.open("a") as file:
         file.write(json.dumps(big) + "\n")

@@ -165,7 +165,7 @@ def test_hints_put_identifiers_first_and_words_of_the_talk_after():
 
 
 @pytest.mark.parametrize(("cwd", "name"), [
-    ("/Users/me/work/cli", "cli"), ("/Users/me/work/cli/.worktrees/alex/fix", "cli"), ("C:\\src\\shop", "shop"), ("/home/me", ""),
+    ("/Users/me/code/cli", "cli"), ("/Users/me/code/cli/.worktrees/alex/fix", "cli"), ("C:\\src\\shop", "shop"), ("/home/me", ""),
     ("/Users/me", ""), ("", ""), (None, ""), ("/tmp", ""), ("/home/me/.claude/worktrees/x", ".claude"),
 ])
 def test_repository(cwd, name):

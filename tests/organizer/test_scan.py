@@ -172,7 +172,7 @@ def test_opencode_sessions_are_exported_redacted_and_imported_once(
 def test_both_stores_of_opencode_give_the_same_export(tmp_path: Path) -> None:
     exports = []
     for name, write in (("files", _as_files), ("database", _as_database)):
-        write(tmp_path / name, "ses_1", "/work/school")
+        write(tmp_path / name, "ses_1", "/src/school")
         problems: list[Problem] = []
         (session,) = opencode.sessions(tmp_path / name, problems)
         data = json.loads(opencode.export(session))

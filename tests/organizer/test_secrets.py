@@ -89,6 +89,6 @@ def test_org_13_a_secret_in_the_working_directory_or_the_session_id_is_not_kept(
     root.mkdir()
     name, text, secret = seeded()[1]
     path = talk(tmp_path / "in" / "a.jsonl", f"s-{text}", [("user", "We decided that the gateway listens on port 7443.")],
-                cwd=f"/work/{text}")
+                cwd=f"/src/{text}")
     pipeline.run(root, paths=[path], config=Config(), now=NOW)
     assert traces(root, [(name, secret)]) == []
