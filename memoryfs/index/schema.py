@@ -21,7 +21,7 @@ from memoryfs.text import VERSION as TEXT_VERSION
 if TYPE_CHECKING:
     import apsw
 
-SCHEMA = 6
+SCHEMA = 7
 BUSY_MS = 10_000
 FOLDER = ".memoryfs"
 FILE = "index.db"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from hashlib import md5
+from hashlib import md5, sha256
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from memoryfs.thread import decode_event
 if TYPE_CHECKING:
     import apsw
 
+_NUMBERS = 1 << 38  # a document's number, the thread's and the unit's together, stays below 2^63
 BATCH_UNITS = 4000  # a transaction holds about this many documents: well under a second
 
 
@@ -32,6 +33,14 @@ def drop(db: apsw.Connection, name: str) -> None:
     if has_table(db, "vectors"):
         db.executemany("INSERT OR IGNORE INTO stale VALUES(?)", documents)
     db.execute("DELETE FROM threads WHERE number = ?", (number,))
+
+
+def _number(db: apsw.Connection, name: str) -> int:
+    """The thread's number: from its name, so that an index made anew ranks equals in the same order as one that grew."""
+    number = int.from_bytes(sha256(name.encode()).digest()[:8]) % _NUMBERS + 1
+    while db.execute("SELECT 1 FROM threads WHERE number = ?", (number,)).fetchall():
+        number = number % _NUMBERS + 1
+    return number
 
 
 def has_table(db: apsw.Connection, name: str) -> bool:
@@ -80,7 +89,7 @@ def sync_thread(db: apsw.Connection, root: Path, seen: Seen, known: Known | None
             db.execute("BEGIN IMMEDIATE")
             try:
                 drop(db, name)
-                number = (db.execute("SELECT max(number) FROM threads").fetchall()[0][0] or 0) + 1
+                number = _number(db, name)
                 db.execute(
                     "INSERT INTO threads VALUES(?, ?, ?, 0, 0, 0, 0, '[\"\"]', ?)",
                     (number, name, seen.path, ThreadMap(number, name, seen.path).pack()),

@@ -62,9 +62,9 @@ def rank(
                 lexical[doc] = lexical.get(doc, 0.0) + weight * count * (K1 + 1) / (count + norm)
                 covered[doc] = covered.get(doc, 0.0) + share
     topic_score = {rows[doc][0]: score for doc, score in lexical.items() if rows[doc][2] == "topic"}
-    wanted_topics = [path for path, _ in sorted(topic_score.items(), key=lambda i: -i[1])[:8]]
+    wanted_topics = [path for path, _ in sorted(topic_score.items(), key=lambda i: (-i[1], i[0]))[:8]]
     for path in wanted_topics:
-        for row in index.db.execute(_SELECT + "path = ? AND kind != 'topic' LIMIT 100", (path,)):
+        for row in index.db.execute(_SELECT + "path = ? AND kind != 'topic' ORDER BY id LIMIT 100", (path,)):
             rows.setdefault(row[0], row[1:])
     best = max((s for d, s in lexical.items() if rows[d][2] != "topic"), default=0.0)
     best_topic = max(topic_score.values(), default=0.0)
@@ -92,7 +92,7 @@ def rank(
         if '"branch"' in data and json.loads(data).get("metadata", {}).get("branch"):
             why["branch"] = -STAGED
         scored.append((sum(why.values()), doc, why))
-    scored.sort(key=lambda item: (-item[0], item[1]))
+    scored.sort(key=lambda item: (-item[0], *rows[item[1]][:2]))  # equals by path and id: a document's number tells nothing
     out: list[Ranked] = []
     topic_cover: dict[str, float] = {}
     for doc, share in covered.items():
