@@ -15,7 +15,10 @@ import pytest
 
 def _start(root, *options):
     command = [sys.executable, "-m", "memoryfs", "--store", str(root), "web", *options]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ, PYTHONUNBUFFERED="1"))
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ, PYTHONUNBUFFERED="1"),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a test run in the background ignores Ctrl-C
+    )
 
 
 def _fetch(url, opener=None):
