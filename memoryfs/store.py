@@ -128,11 +128,21 @@ class MemoryStore:
     def forget(self, ref: str, *, purge: bool = False, actor: str = "person") -> Change:
         """Withdraw the memory `^m-…`; with `purge` its text leaves the ledger too. Raises NotFoundError."""
         from memoryfs import edits
-        from memoryfs.reading import memory_ref
 
-        change = edits.forget(self.root, self.config, memory_ref(ref), purge=purge, actor=actor, now=self.clock())
+        id = self._written(ref)
+        change = edits.forget(self.root, self.config, id, purge=purge, actor=actor, now=self.clock())
         self.refresh()
         return change
+
+    def _written(self, ref: str) -> str:
+        """The id that `ref` names. A bullet that a person has only just typed gets its id written down first."""
+        from memoryfs import edits
+        from memoryfs.reading import memory_ref
+
+        id = memory_ref(ref)
+        if any(m.id == id and not m.metadata.get("adopted", True) for m in self.list()):
+            edits.adopt(self.root, self.config, now=self.clock())
+        return id
 
     def move(self, ref: str, to: str, *, actor: str = "person", cwd: Path | None = None) -> Change:
         """Move the memory `^m-…` to the topic file `to`, or to the store that `to` names (`profile:NAME`, a directory).
@@ -141,18 +151,16 @@ class MemoryStore:
         NoStoreError, OutsideStoreError, UsageError.
         """
         from memoryfs import edits, scope
-        from memoryfs.reading import memory_ref
 
+        id = self._written(ref)
         other = scope.named(to, cwd or Path.cwd())
         if other is not None:
             target = MemoryStore.open(other, clock=self.clock)
-            change = edits.lift(
-                self.root, self.config, memory_ref(ref), target.root, target.config, actor=actor, now=self.clock()
-            )
+            change = edits.lift(self.root, self.config, id, target.root, target.config, actor=actor, now=self.clock())
             target.refresh()
             self.refresh()
             return change
-        change = edits.move(self.root, self.config, memory_ref(ref), to=to, actor=actor, now=self.clock())
+        change = edits.move(self.root, self.config, id, to=to, actor=actor, now=self.clock())
         self.refresh()
         return change
 
