@@ -28,7 +28,8 @@ def eval_command(
 ) -> None:
     """Measure recall on golden questions, beside plainer ways of searching."""
     from memoryfs import evaluate
-    from memoryfs.errors import UsageError
+    from memoryfs.errors import ReadOnlyError, UsageError
+    from memoryfs.evaluate import history
 
     store = open_store(ctx)
     if label:
@@ -45,6 +46,10 @@ def eval_command(
         questions += found
     result = evaluate.evaluate(store, questions, arms=[a.strip() for a in arms.split(",") if a.strip()], k=k,
                                max_tokens=max_tokens, tolerance=tolerance, unit=unit, vectors=not no_vectors)
+    try:
+        history.keep(store.root, result, now=store.clock())
+    except ReadOnlyError as error:
+        notice(ctx, f"the figures were not kept: {error.message}")
     if html:
         from memoryfs.textfile import write_atomic
 

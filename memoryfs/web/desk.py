@@ -8,6 +8,7 @@ from starlette.responses import Response
 from memoryfs import ledger, review, runs, thread
 from memoryfs.audit import OpenReview, Statement
 from memoryfs.errors import UsageError
+from memoryfs.evaluate import history
 from memoryfs.files import BRIEFING
 from memoryfs.web import charts, facts
 from memoryfs.web.site import Site, jinja2_markup, redirect
@@ -31,7 +32,7 @@ def front(site: Site, request: Request) -> Response:
         "front.html", numbers=found, growth=jinja2_markup(charts.growth(found["growth"], "Memories recorded")),
         threads=len(thread.list_threads(store.root)), waiting=sum(1 for item in items if item.review), runs=reports, alarm=runs.alarm(store.root),
         inbox=sum(1 for item in items if item.statement), latency=facts.middle(site.timings), asked=len(site.timings), briefing=briefing,
-        cap=store.config.briefing.max_bytes,
+        cap=store.config.briefing.max_bytes, measured=history.read(store.root),
         problems=[*problems, *store.config_problems, *(p for t in topics.values() for p in t.problems)],
     )
 

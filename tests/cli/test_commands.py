@@ -246,3 +246,17 @@ def test_level_3_without_a_model_is_level_2_and_says_so(run, store):
     asked = run("--store", store, "recall", "gateway port", "--json", "--level", "3")
     assert asked.code == 0 and "7443" in asked.json["evidence"][0]["text"]
     assert any("Level 3" in line for line in asked.json["notices"])
+
+
+def test_eval_keeps_its_figures_for_the_overview(run, store, tmp_path):
+    from memoryfs.evaluate import history
+
+    golden = tmp_path / "golden.jsonl"
+    golden.write_text('{"id": "q1", "question": "which port does the gateway listen on", "answer": "7443", "type": "exact", '
+                      '"evidence": [{"source": "talk.jsonl", "line": 0}]}\n', encoding="utf-8")
+    for _ in range(2):
+        assert run("--store", store, "eval", golden, "--no-vectors", "--arms", "breadcrumb", "--json").code == 0
+    kept = history.read(store)
+    assert [row["questions"] for row in kept] == [1, 1] and kept[0]["source_hit_near@5"] == 1.0
+    (store / history.FILE).open("a").write("{torn\n")
+    assert len(history.read(store)) == 2

@@ -305,3 +305,11 @@ def test_a_contradiction_is_settled_in_other_words(site):
     assert site.post("/review/r-ccc111", choice="edit", text="The cookie lives 10 days.").status_code == 200
     assert "The cookie lives 10 days." in [m.summary for m in site.store.list(status="active")]
     assert site.post("/review/r-ccc111", choice="edit", text=" ").status_code in (400, 404)
+
+
+def test_the_overview_shows_how_recall_measured_over_time(site):
+    assert "Not measured yet" in site.get("/").text
+    path = site.store.root / ".memoryfs" / "evaluations.jsonl"
+    path.write_text('{"time": "2026-05-01T09:00:00+00:00", "questions": 40, "source_hit_near@5": 0.825}\n', encoding="utf-8")
+    page = site.get("/").text
+    assert "2026-05-01 09:00" in page and "0.825" in page and "<td>40</td>" in page
