@@ -273,3 +273,14 @@ def test_an_edit_of_any_file_touches_few_lines_or_is_refused(data, index):
         item = max((i.end - i.start for i in topic.items), default=0)
         assert gone <= item + 4
         assert render(new) == new.text.encode("utf-8", "surrogateescape")
+
+
+def test_what_stands_below_the_words_of_an_item_goes_with_it():
+    text = ("# T\n\n## Facts\n- Old value is 7. ^m-000001\n\n  A second paragraph by a person.\n\n  ```\n  code\n  ```\n  - nested\n"
+            "- New value is 14. ^m-000002\n")
+    before = parse(text.encode(), "a.md")
+    after = render(edit.supersede(before, "m-000001", by="m-000002", on="2026-05-14")).decode()
+    for line in ("A second paragraph by a person.", "code", "- nested"):
+        assert after.count(line) == 1
+    old = next(m for m in parse(after.encode(), "a.md").memories if m.id == "m-000001")
+    assert old.summary == "Old value is 7." and old.status == "superseded"

@@ -93,7 +93,7 @@ def _mark(
 def _retire(topic: Topic, memory_id: str) -> Topic:
     """Moves what a person struck out to History; with other words beside or lines below it, it stays as they left it."""
     memory, item = next(pair for pair in zip(topic.memories, topic.items, strict=True) if pair[0].id == memory_id)
-    below = any(line.strip() for line in topic.lines[item.own_end : item.end])
+    below = any(line.strip() for line in topic.lines[item.text_end : item.end])
     if below or bool(re.match(r"\s*\[.\]", item.text)) != (memory.kind == "task"):
         return topic
     beside = re.sub(r"~~.+?~~|\[\^[^\]]*\]|(?:^|\s)\^[mr]-[\w-]+|\A\s*\[.\]", "", item.text, flags=re.DOTALL)

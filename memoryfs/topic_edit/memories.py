@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from memoryfs import notation
@@ -11,6 +11,7 @@ from memoryfs.errors import NotFoundError
 from memoryfs.model import Memory
 from memoryfs.notation import Note
 from memoryfs.topic import HISTORY, KIND_OF_SECTION, Topic, section_role
+from memoryfs.topic.outline import Item
 from memoryfs.topic_edit.check import checked, find, find_made, read, writable
 from memoryfs.topic_edit.lines import (
     add_item,
@@ -82,7 +83,7 @@ def transfer(source: Topic, target: Topic, memory_id: str) -> tuple[Topic, Topic
             notes[label] = replace(made, branch=note.branch if note else "")
         else:
             notes[label] = stated_note(label, hints, quote)
-    children = [line for line in take_out(source, item)[1][item.own_end - item.start:] if line.strip()]
+    children = _below(take_out(source, item)[1], item)
     shorter = withdraw(source, memory_id)
     longer = _add(target, memory, notes)
     if children:
@@ -107,12 +108,20 @@ def supersede(topic: Topic, memory_id: str, *, by: str, on: str) -> Topic:
     text = f"{box}{_strike(raw)}{_superseded(by, on)}{marks} ^{memory_id}"
     between = read(topic, lines)
     new = read(topic, add_item(between, HISTORY, text))
-    children = [bare(line) for line in moved[item.own_end - item.start:] if line.strip()]
+    children = [bare(line) for line in _below(moved, item)]
     if children:
         new = read(topic, insert(new.lines, find_made(new, memory_id)[1].end, children))
     made = find_made(new, memory_id)[0]
     shown = ("superseded", by.rpartition("^")[2], memory.summary) == (made.status, made.superseded_by, made.summary)
     return checked(topic, new, {memory_id}, visible=shown)
+
+
+def _below(lines: Sequence[str], item: Item) -> list[str]:
+    """The lines of an item that was taken out after those of its words: paragraphs, code, nested lists."""
+    rest = list(lines[item.text_end - item.start:])
+    while rest and not rest[-1].strip():
+        rest.pop()
+    return rest
 
 
 def _strike(text: str) -> str:
