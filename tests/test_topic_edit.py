@@ -284,3 +284,11 @@ def test_what_stands_below_the_words_of_an_item_goes_with_it():
         assert after.count(line) == 1
     old = next(m for m in parse(after.encode(), "a.md").memories if m.id == "m-000001")
     assert old.summary == "Old value is 7." and old.status == "superseded"
+
+
+def test_code_above_the_id_of_an_item_is_not_lost():
+    text = "# T\n\n## Facts\n- First.\n\n  ```\n  code\n  ```\n\n  Second. ^m-000001\n- New ^m-000002\n"
+    before = parse(text.encode(), "a.md")
+    assert before.memories[0].id == "m-000001"
+    with pytest.raises(UnwritableFileError):
+        edit.supersede(before, "m-000001", by="m-000002", on="2026-05-14")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from memoryfs import notation
-from memoryfs.errors import NotFoundError
+from memoryfs.errors import NotFoundError, UnwritableFileError
 from memoryfs.model import Memory
 from memoryfs.notation import Note
 from memoryfs.topic import HISTORY, KIND_OF_SECTION, Topic, section_role
@@ -83,7 +83,7 @@ def transfer(source: Topic, target: Topic, memory_id: str) -> tuple[Topic, Topic
             notes[label] = replace(made, branch=note.branch if note else "")
         else:
             notes[label] = stated_note(label, hints, quote)
-    children = _below(take_out(source, item)[1], item)
+    children = _below(source, take_out(source, item)[1], item)
     shorter = withdraw(source, memory_id)
     longer = _add(target, memory, notes)
     if children:
@@ -108,7 +108,7 @@ def supersede(topic: Topic, memory_id: str, *, by: str, on: str) -> Topic:
     text = f"{box}{_strike(raw)}{_superseded(by, on)}{marks} ^{memory_id}"
     between = read(topic, lines)
     new = read(topic, add_item(between, HISTORY, text))
-    children = [bare(line) for line in _below(moved, item)]
+    children = [bare(line) for line in _below(topic, moved, item)]
     if children:
         new = read(topic, insert(new.lines, find_made(new, memory_id)[1].end, children))
     made = find_made(new, memory_id)[0]
@@ -116,8 +116,16 @@ def supersede(topic: Topic, memory_id: str, *, by: str, on: str) -> Topic:
     return checked(topic, new, {memory_id}, visible=shown)
 
 
-def _below(lines: Sequence[str], item: Item) -> list[str]:
-    """The lines of an item that was taken out after those of its words: paragraphs, code, nested lists."""
+def _below(topic: Topic, lines: Sequence[str], item: Item) -> list[str]:
+    """The lines of an item that was taken out after those of its words: paragraphs, code, nested lists.
+
+    UnwritableFileError when something that is not its words (code, a heading) stands before the paragraph with its id.
+    """
+    words = item.text.splitlines()
+    for line in lines[: item.text_start - item.start]:
+        text = re.sub(r"^\s*(?:[-*+]|\d+[.)])\s+", "", line).strip()
+        if text and not any(text in row for row in words):
+            raise UnwritableFileError(topic.path, f"line {item.start + 1}: what stands above this item's id is not its words")
     rest = list(lines[item.text_end - item.start:])
     while rest and not rest[-1].strip():
         rest.pop()
