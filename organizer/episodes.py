@@ -15,7 +15,7 @@ from memoryfs.render import one_line
 from memoryfs.text import is_stopword
 from memoryfs.textfile import slug
 from organizer.dates import parse_time
-from organizer.topics import terms
+from organizer.subject import terms
 
 FOLDER = "episodes"
 LINE = 200  # characters of a line's text

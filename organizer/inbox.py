@@ -21,7 +21,8 @@ from organizer.journal import Work
 from organizer.nouns import Candidate
 from organizer.reconcile import decide
 from organizer.shelf import Library
-from organizer.topics import About, Place, place
+from organizer.subject import About
+from organizer.topics import Place, place
 from organizer.waiting import DETAILS
 
 CLEAN = "clean"  # a line that was settled before: only the line has to go

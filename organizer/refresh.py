@@ -17,7 +17,7 @@ from memoryfs.render import one_line
 from memoryfs.text import is_stopword
 from organizer.rules.candidates import is_standing
 from organizer.rules.cues import cues
-from organizer.topics import GENERIC, terms, written
+from organizer.subject import GENERIC, terms, written
 
 if TYPE_CHECKING:
     from memoryfs.topic import Topic

@@ -25,7 +25,8 @@ from organizer.reconcile import decide
 from organizer.report import DONE, EMPTY_SESSION, Item, SessionReport
 from organizer.segment import segment
 from organizer.shelf import Library, files_of, not_in_base, read_session, session_facts, spoken
-from organizer.topics import About, Place, place
+from organizer.subject import About
+from organizer.topics import Place, place
 
 MOST_SOURCES = 8  # of one memory
 MOST_FROM_ONE_SESSION = 2

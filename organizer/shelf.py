@@ -26,7 +26,8 @@ from organizer.dedupe import Known
 from organizer.episodes import heard
 from organizer.journal import Work
 from organizer.rules.hints import cwd_of
-from organizer.topics import Frequency, Shelf, repository
+from organizer.subject import Frequency, repository
+from organizer.topics import Shelf
 from organizer.waiting import Waiters
 
 DONE = "organize"  # the ledger's action for a session that is done

@@ -11,7 +11,8 @@ from memoryfs.config import Config
 from memoryfs.exact import exact_values
 from memoryfs.model import SourceRange
 from organizer.nouns import Candidate
-from organizer.topics import About, Frequency, Place, Shelf, category_of, place, repository, subject
+from organizer.subject import About, Frequency, repository, subject
+from organizer.topics import Place, Shelf, category_of, place
 
 CATEGORIES = Config().categories
 SCHOOL = About("school", "Tighten the e-mail rule", "please tighten the e-mail rule of the school app")
