@@ -145,6 +145,19 @@ def pointers(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((text[m.start(1):m.end(1)], m[2]) for m in _POINTER.finditer(masked))
 
 
+def repoint(text: str, aim: Callable[[str, str], str | None]) -> str:
+    """The text with each pointer outside code leading to the file that `aim(path or "", id)` says; None leaves it."""
+    masked = mask(text)
+    out, last = [], 0
+    for match in _POINTER.finditer(masked):
+        start, end = match.span(1)
+        path = aim(text[start:end], match[2])
+        if path is not None:
+            out += [text[last:start], path]
+            last = end
+    return "".join([*out, text[last:]])
+
+
 _LABEL = r"\^(?:[0-9a-z][0-9a-z~-]*:\d+(?:-\d+)?|(?:person|agent):\d{4}-\d\d-\d\d)\]"
 _TOKEN = re.compile(rf"(?<!\\)(\\*)(?=\[{_LABEL})|(?<!\S)(\\*)(?=\^[mr]-[0-9A-Za-z])")
 _TILDE = re.compile(r"(\\*)~")
@@ -222,7 +235,8 @@ class Note:
     it was learned on while that is not merged, and the rest.
 
     Several memories may have one source range, and with it one footnote: `others` holds (id, hints, quote) of those
-    whose hints and quote differ from the first one's.
+    whose hints and quote differ from the first one's. `recheck` holds (id, day to check it again), `changed` (id, day, what
+    is gone from its repository); the id is "" where it holds for every memory of the footnote that has none of its own.
     """
 
     date: str | None = None
@@ -232,10 +246,22 @@ class Note:
     text: str = ""
     others: tuple[tuple[str, tuple[str, ...], str], ...] = ()
     branch: str = ""
+    recheck: tuple[tuple[str, str], ...] = ()
+    changed: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
 
     def of(self, id: str) -> tuple[tuple[str, ...], str]:
         """The hints and the quote that hold for one memory."""
         return next(((hints, quote) for owner, hints, quote in self.others if owner == id), (self.hints, self.quote))
+
+    def recheck_of(self, id: str) -> str:
+        """The day to check one memory again; "" for none."""
+        held = dict(self.recheck)
+        return held.get(id) or held.get("", "")
+
+    def changed_of(self, id: str) -> tuple[str, tuple[str, ...]]:
+        """The day on which its repository changed, and what is gone there; ("", ()) if nothing is."""
+        held = {owner: (day, what) for owner, day, what in self.changed}
+        return held.get(id) or held.get("", ("", ()))
 
 
 # Characters that some Markdown reader acts on; a text with any of them goes into a code span.
@@ -246,12 +272,24 @@ def write_note(note: Note) -> str:
     """One line: `2026-05-12; hints: a, b; "quote"; m-90aa17: hints: c; "another quote"`."""
     thread = note.thread and f"thread {note.thread}"
     branch = note.branch and f"on branch {_as_hint(fold(note.branch))}"
-    parts = [part for part in (note.date, thread, branch, note.text and fold(note.text)) if part]
+    marks = [f"{_RECHECK} {day}{_owned(owner)}" for owner, day in note.recheck]
+    for owner, day, what in note.changed:
+        told = ", ".join(_as_hint(fold(part)) for part in what if fold(part))
+        marks.append(f"{_CHANGED} {day}{_owned(owner)}" + (f": {told}" if told else ""))
+    parts = [part for part in (note.date, thread, branch, *marks, note.text and fold(note.text)) if part]
     parts += _evidence(note.hints, note.quote)
     for id, hints, quote in note.others:
         own = _evidence(hints, quote)
         parts.append(f"{id}: {'; '.join(own)}" if own else f"{id}:")
     return "; ".join(parts)
+
+
+_RECHECK, _CHANGED = "recheck", "source changed"
+_MARK = re.compile(rf"({_RECHECK}|{_CHANGED}) (\d{{4}}-\d\d-\d\d)(?: \(({ID})\))?(?:\Z|:(?=\s))", re.I)
+
+
+def _owned(owner: str) -> str:
+    return f" ({owner})" if owner else ""
 
 
 def _evidence(hints: Iterable[str], quote: str) -> list[str]:
@@ -289,6 +327,8 @@ def read_note(content: str) -> Note:
     date = thread = branch = None
     texts: list[str] = []
     groups: list[tuple[str, list[str], list[str]]] = [("", [], [])]  # of (owner, hints, quotes)
+    recheck: list[tuple[str, str]] = []
+    changed: list[tuple[str, str, tuple[str, ...]]] = []
     while rest:
         if owner := _OWNER.match(rest):
             groups.append((owner[1], [], []))
@@ -304,13 +344,18 @@ def read_note(content: str) -> Note:
                 thread = field[7:].strip()
             elif field.startswith("on branch ") and branch is None:
                 branch = _from_code(field[10:].strip())
+            elif (mark := _MARK.match(field)) and mark[1].lower() == _CHANGED:
+                changed.append((mark[3] or "", mark[2], tuple(_hints(field[mark.end():]))))
+            elif mark and mark.end() == len(field):
+                recheck.append((mark[3] or "", mark[2]))
             elif field.startswith("hints:"):
                 groups[-1][1].extend(_hints(field[6:]))
             elif field:
                 texts.append(field)
     (_, hints, quotes), *others = groups
     return Note(date, thread, tuple(hints), quotes[0] if quotes else "", "; ".join(texts),
-                tuple((id, tuple(own), said[0] if said else "") for id, own, said in others), branch or "")
+                tuple((id, tuple(own), said[0] if said else "") for id, own, said in others), branch or "",
+                tuple(recheck), tuple(changed))
 
 
 _OWNER = re.compile(rf"({ID}):(?=[\s;]|$);?")

@@ -196,14 +196,14 @@ def test_reviews_are_added_and_removed():
 def test_a_memory_moves_to_another_file_with_all_it_has():
     source = edit.add_source(read(SAMPLE), "m-7c01d2", SOURCE, date="2026-06-02", hints=["h"], quote="q")
     target = edit.new_topic("projects/y.md", title="Y", created_at="2026-06-01")
-    left, moved = edit.transfer(source, target, "m-7c01d2")
+    left, moved = edit.withdraw(source, "m-7c01d2"), edit.bring(source, target, "m-7c01d2")
     was, now = by_id(source, "m-7c01d2"), by_id(moved, "m-7c01d2")
     assert (was.summary, was.source_range, was.query_hints, was.quote, was.date, was.metadata["quotes"]) == (
         now.summary, now.source_range, now.query_hints, now.quote, now.date, now.metadata["quotes"])
     assert "m-7c01d2" not in {m.id for m in left.memories} and "abcdef" not in left.text
     hand = next(m for m in left.memories if not m.metadata.get("adopted", True))
     with_id = edit.set_id(left, hand.line, hand.id, source_label="person:2026-11-29")
-    _, moved = edit.transfer(with_id, moved, hand.id)
+    moved = edit.bring(with_id, moved, hand.id)
     assert by_id(moved, hand.id).metadata["children"] == ("with a child over two lines",)
 
 

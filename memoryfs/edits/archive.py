@@ -13,12 +13,13 @@ from pathlib import Path
 from memoryfs import ledger, topic_edit
 from memoryfs.config import Config
 from memoryfs.edits.plan import Change, Step
+from memoryfs.edits.regroup import homes_of
 from memoryfs.edits.steps import take_steps
 from memoryfs.edits.write import edit_topic, read_topic
 from memoryfs.errors import UnwritableFileError
 from memoryfs.ledger import Entry
 from memoryfs.thread import ARCHIVE
-from memoryfs.topic import Topic, parse, render
+from memoryfs.topic import Topic
 
 
 def archive(root: Path, config: Config, path: str, ids: Mapping[str, str], *, now: datetime) -> tuple[Change, ...]:
@@ -38,12 +39,14 @@ def archive(root: Path, config: Config, path: str, ids: Mapping[str, str], *, no
         Entry(stamp, "organizer", "move", m.id, target, why=ids[m.id], extra={"from": path, "status": "archived"}) for m in moving
     ])
 
+    homes = homes_of([topic]) | {m.id: target for m in moving}
+
     def add(there: Topic) -> Topic:
         have = {m.id for m in there.memories}
         for memory in moving:
             if memory.id not in have:
-                there = _pointing(topic_edit.transfer(topic, there, memory.id)[1], path, memory.id, memory.superseded_by)
-        return there
+                there = topic_edit.bring(topic, there, memory.id)
+        return topic_edit.repoint(there, homes)
 
     def blank() -> Topic:
         made = topic_edit.new_topic(target, title=topic.title or path, created_at=now.date().isoformat())
@@ -53,12 +56,3 @@ def archive(root: Path, config: Config, path: str, ids: Mapping[str, str], *, no
     steps = tuple(Step("withdraw", m.id) for m in moving)
     edit_topic(root, path, lambda here: take_steps(here, steps, day=stamp[:10]), config=config)
     return tuple(Change("move", m.id, target, ids[m.id]) for m in moving)
-
-
-def _pointing(topic: Topic, source: str, id: str, by: str | None) -> Topic:
-    """The pointer to the memory that replaced this one, with the file in which that one stands."""
-    if not by or any(m.id == by for m in topic.memories):
-        return topic
-    old, new = f"[[#^{by}]]", f"[[{source.removesuffix('.md')}#^{by}]]"
-    rows = [row.replace(old, new) if row.rstrip().endswith(f"^{id}") else row for row in render(topic).decode().splitlines(True)]
-    return parse("".join(rows).encode(), topic.path)

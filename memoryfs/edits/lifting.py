@@ -103,13 +103,13 @@ def _arrive(target: Path, config: Config, place: str, source: Topic, memory: Mem
     def add(topic: Topic) -> Topic:
         if any(m.id == memory.id for m in topic.memories):
             return topic
-        grown = topic_edit.transfer(source, topic, memory.id)[1]
+        grown = topic_edit.bring(source, topic, memory.id)
         made = next(m for m in grown.memories if m.id == memory.id)
         if set(made.source_range) == set(memory.source_range):
             return grown
         # A footnote names a thread by its hash; its date, which makes that the whole name, then stands in the front matter.
         listed = [r.to_dict() for r in dict.fromkeys((*topic.source_range, *memory.source_range))]
-        return topic_edit.transfer(source, topic_edit.set_meta(topic, "source_range", listed), memory.id)[1]
+        return topic_edit.bring(source, topic_edit.set_meta(topic, "source_range", listed), memory.id)
 
     title = str(source.meta.get("title") or PurePosixPath(place).stem.replace("-", " "))
     edit_topic(

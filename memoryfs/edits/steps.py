@@ -99,4 +99,4 @@ def _retire(topic: Topic, memory_id: str) -> Topic:
     beside = re.sub(r"~~.+?~~|\[\^[^\]]*\]|(?:^|\s)\^[mr]-[\w-]+|\A\s*\[.\]", "", item.text, flags=re.DOTALL)
     if re.search(r"\w", beside):
         return topic
-    return topic_edit.transfer(topic, topic_edit.withdraw(topic, memory_id), memory_id)[1]
+    return topic_edit.bring(topic, topic_edit.withdraw(topic, memory_id), memory_id)

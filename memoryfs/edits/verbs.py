@@ -18,6 +18,7 @@ from memoryfs.edits.echoes import record, without_echo
 from memoryfs.edits.load import load_topics
 from memoryfs.edits.moved import moved_to
 from memoryfs.edits.plan import Change, Step
+from memoryfs.edits.regroup import follow, homes_of
 from memoryfs.edits.steps import take_steps
 from memoryfs.edits.takeback import hunks
 from memoryfs.edits.tombstones import Tombstones
@@ -192,7 +193,8 @@ def _take(
 
 
 def move(root: Path, config: Config, id: str, to: str, *, actor: str, now: datetime, topic_title: str = "") -> Change:
-    """Moves a memory, with its footnotes, to the topic file `to`, made if need be; id and history stay.
+    """Moves a memory, with its footnotes, to the topic file `to`, made if need be; id and history stay, and the program's own
+    pointers to it lead there.
 
     Raises NotFoundError, UsageError, OutsideStoreError, UnwritableFileError, ReadOnlyError.
     """
@@ -211,7 +213,7 @@ def move(root: Path, config: Config, id: str, to: str, *, actor: str, now: datet
     def add(target: Topic) -> Topic:
         if any(m.id == id for m in target.memories):
             return target
-        return topic_edit.transfer(topic, target, id)[1]
+        return topic_edit.bring(topic, target, id)
 
     edit_topic(
         root, path, add, config=config,
@@ -219,6 +221,7 @@ def move(root: Path, config: Config, id: str, to: str, *, actor: str, now: datet
     )
     own = ledger.own_meta(ledger.read(root)[0]).get(source, {})
     ledger.append(root, _take(root, config, source, (Step("withdraw", id),), (memory,), own, now))
+    follow(root, config, homes_of([topic]) | {id: path}, now=now)
     return Change("move", id, path, f"from {source}: {memory.summary}")
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from memoryfs.topic_edit.memories import (
     add_memory,
+    bring,
     replace_summary,
     set_id,
     set_ids,
     supersede,
-    transfer,
     withdraw,
 )
 from memoryfs.topic_edit.others import (
@@ -25,9 +25,10 @@ from memoryfs.topic_edit.others import (
     set_meta,
     tick_review,
 )
+from memoryfs.topic_edit.pointers import linked_by_hand, repoint
 from memoryfs.topic_edit.sources import add_source, add_statement, set_branch
 
 __all__ = [
-    "add_memory", "add_review", "add_source", "add_statement", "leave_note", "new_topic", "remove_review", "replace_summary",
-    "set_branch", "set_done", "set_id", "set_ids", "set_meta", "supersede", "tick_review", "transfer", "withdraw",
+    "add_memory", "add_review", "add_source", "add_statement", "bring", "leave_note", "linked_by_hand", "new_topic", "remove_review",
+    "replace_summary", "repoint", "set_branch", "set_done", "set_id", "set_ids", "set_meta", "supersede", "tick_review", "withdraw",
 ]

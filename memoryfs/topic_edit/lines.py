@@ -122,6 +122,10 @@ def set_note(topic: Topic, label: str, owner: str, note: Note, *, shared: bool) 
         at = content_end(topic, lines, topic.front.end if topic.front.has_block else 0, len(lines))
         at = max([at, *(n.end for n in topic.shape.notes)])
         return insert(lines, at, ["", text] if at else [text])
+    marks = {"recheck": _joined(old.note.recheck, note.recheck), "changed": _joined(old.note.changed, note.changed)}
+    if replace(old.note, **marks) != old.note:
+        old = replace(old, note=replace(old.note, **marks))
+        lines = write_note(lines, old.start, old.end, label, old.note)
     hints, quote = old.note.of(owner)
     more = tuple(hint for hint in map(notation.fold, note.hints) if hint and hint not in hints)
     new_quote = notation.fold(note.quote)
@@ -133,6 +137,12 @@ def set_note(topic: Topic, label: str, owner: str, note: Note, *, shared: bool) 
     others = tuple(entry for entry in old.note.others if entry[0] != owner)
     entry = (owner, (*hints, *more) if len(others) < len(old.note.others) else tuple(note.hints), new_quote or quote)
     return write_note(lines, old.start, old.end, label, replace(old.note, others=(*others, entry)))
+
+
+def _joined(held: tuple[Any, ...], more: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Marks of memories in one footnote: what it says of a memory already stays."""
+    owners = {mark[0] for mark in held}
+    return (*held, *(mark for mark in more if mark[0] not in owners))
 
 
 def _is_note(topic: Topic, at: int) -> bool:
@@ -163,7 +173,8 @@ def drop_notes(topic: Topic, owner: str, labels: Sequence[str]) -> list[str]:
             if f"[^{definition.label}]" not in elsewhere:
                 del lines[definition.start:definition.end]
             continue
-        kept = replace(note, others=tuple(entry for entry in note.others if entry[0] != owner))
+        kept = replace(note, **{
+            name: tuple(entry for entry in getattr(note, name) if entry[0] != owner) for name in ("others", "recheck", "changed")})
         if all(any(entry[0] == user for entry in kept.others) for user in users):
             kept = replace(kept, hints=(), quote="")
         if kept != note:

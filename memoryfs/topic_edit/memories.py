@@ -68,8 +68,8 @@ def _add(topic: Topic, memory: Memory, notes: Mapping[str, Note]) -> Topic:
     return checked(topic, new, {memory.id}, visible=same)
 
 
-def transfer(source: Topic, target: Topic, memory_id: str) -> tuple[Topic, Topic]:
-    """Moves a memory with all its footnotes from one file to another; gives back both. Its children go with it."""
+def bring(source: Topic, target: Topic, memory_id: str) -> Topic:
+    """`target` with a memory of `source`, its footnotes and its children; `source` stays as it is."""
     memory, item = find(source, memory_id)
     notes = {}
     for label in memory.metadata["labels"]:
@@ -84,13 +84,12 @@ def transfer(source: Topic, target: Topic, memory_id: str) -> tuple[Topic, Topic
         else:
             notes[label] = stated_note(label, hints, quote)
     children = _below(source, take_out(source, item)[1], item)
-    shorter = withdraw(source, memory_id)
     longer = _add(target, memory, notes)
     if children:
         place = find_made(longer, memory_id)[1]
         grown = read(longer, insert(longer.lines, place.end, [bare(line) for line in children]))
         longer = checked(longer, grown, {memory_id}, visible=bool(grown.memories))
-    return shorter, longer
+    return longer
 
 
 def supersede(topic: Topic, memory_id: str, *, by: str, on: str) -> Topic:
