@@ -13,7 +13,7 @@ LAYERS = [
     ["memoryfs.config", "memoryfs.render", "memoryfs.text", "memoryfs.exact", "memoryfs.secretrules", "memoryfs.redact", "memoryfs.textfile"],
     ["memoryfs.scope", "memoryfs.runs", "memoryfs.gitfacts", "memoryfs.files", "memoryfs.frontmatter", "memoryfs.notation"],
     ["memoryfs.topic", "memoryfs.thread", "memoryfs.ledger"],
-    ["memoryfs.inbox", "memoryfs.usage"],
+    ["memoryfs.inbox", "memoryfs.usage", "memoryfs.volatile", "memoryfs.staleness"],
     ["memoryfs.topic_edit"],
     ["memoryfs.threadstore", "memoryfs.importers", "memoryfs.models"],
     ["memoryfs.index"],

@@ -221,6 +221,12 @@ class _Reader:
         branches = [note.branch for label, note in notes if notation.is_source_label(label)]
         if branches and all(branches):
             metadata["branch"] = branches[0]
+        for _, note in notes:
+            if day := note.recheck_of(name):
+                metadata["recheck"] = day
+            day, what = note.changed_of(name)
+            if day:
+                metadata["source_changed"] = f"{day}: {', '.join(what)}" if what else day
         dates = [date for _, date in sayers] + [note.date for _, note in notes if note.date]
         dates = dates or [r.thread[:10] for r in ranges if re.match(r"\d{4}-\d\d-\d\d-", r.thread)]
         if any(who == "person" for who, _ in sayers) or not (sayers or ranges):

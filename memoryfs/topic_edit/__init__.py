@@ -26,9 +26,9 @@ from memoryfs.topic_edit.others import (
     tick_review,
 )
 from memoryfs.topic_edit.pointers import linked_by_hand, repoint
-from memoryfs.topic_edit.sources import add_source, add_statement, set_branch
+from memoryfs.topic_edit.sources import add_source, add_statement, set_branch, set_marks
 
 __all__ = [
     "add_memory", "add_review", "add_source", "add_statement", "bring", "leave_note", "linked_by_hand", "new_topic", "remove_review",
-    "replace_summary", "repoint", "set_branch", "set_done", "set_id", "set_ids", "set_meta", "supersede", "tick_review", "withdraw",
+    "replace_summary", "repoint", "set_branch", "set_done", "set_id", "set_ids", "set_marks", "set_meta", "supersede", "tick_review", "withdraw",
 ]

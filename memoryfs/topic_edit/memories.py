@@ -83,6 +83,10 @@ def bring(source: Topic, target: Topic, memory_id: str) -> Topic:
             notes[label] = replace(made, branch=note.branch if note else "")
         else:
             notes[label] = stated_note(label, hints, quote)
+        if note:
+            recheck, (day, what) = note.recheck_of(memory.id), note.changed_of(memory.id)
+            notes[label] = replace(notes[label], recheck=((memory.id, recheck),) if recheck else (),
+                                   changed=((memory.id, day, what),) if day else ())
     children = _below(source, take_out(source, item)[1], item)
     longer = _add(target, memory, notes)
     if children:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from memoryfs import notation
 from memoryfs.model import Memory, SourceRange
 from memoryfs.notation import Note
-from memoryfs.topic import Topic
+from memoryfs.topic import Definition, Topic
 from memoryfs.topic_edit.check import checked, find, find_made, read, writable
 from memoryfs.topic_edit.lines import append_marks, edit_text, set_note, write_note
 
@@ -63,6 +63,50 @@ def set_branch(topic: Topic, label: str, branch: str) -> Topic:
     citing = {m.id for m in topic.memories if label in m.metadata["labels"]}
     told = next((d.note.branch for d in new.definitions if d.label == label), None)
     return checked(topic, new, citing, visible=told == branch and {m.id for m in new.memories} == {m.id for m in topic.memories})
+
+
+def set_marks(topic: Topic, memory_id: str, *, recheck: str, changed: tuple[str, tuple[str, ...]]) -> Topic:
+    """Notes in a memory's footnotes the day to check it again, and the day on which what it names left its repository and
+    what that was; "" and ("", ()) for neither. A memory without a footnote of ours is left as it is.
+
+    What the footnote says of other memories stays. Of several footnotes, the first that has such a mark keeps it.
+    """
+    writable(topic)
+    memory, _ = find(topic, memory_id)
+    once = {d.label for d in topic.definitions if sum(o.label == d.label for o in topic.definitions) == 1}
+    held = [d for label in memory.metadata["labels"] for d in topic.definitions
+            if d.label == label and label in once and notation.is_source_label(label)]
+    if not held:
+        return topic
+    home = next((d for d in held if d.note.recheck_of(memory_id) or d.note.changed_of(memory_id)[0]), held[0])
+    new, citing = topic, {memory_id}
+    for definition in held:
+        own = definition is home
+        note = _marked(topic, definition, memory_id, recheck if own else "", changed if own else ("", ()))
+        if note != definition.note:
+            at = next(d for d in new.definitions if d.label == definition.label)
+            new = read(topic, write_note(list(new.lines), at.start, at.end, at.label, note))
+            citing |= {m.id for m in topic.memories if definition.label in m.metadata["labels"]}
+    if new is topic:
+        return topic
+    made = find_made(new, memory_id)[0]
+    told = f"{changed[0]}: {', '.join(map(notation.fold, changed[1]))}" if changed[1] else changed[0]
+    shown = (made.summary, made.metadata.get("recheck", ""), made.metadata.get("source_changed", ""))
+    return checked(topic, new, citing, visible=shown == (memory.summary, recheck, told)
+                   and [(m.id, m.summary) for m in new.memories] == [(m.id, m.summary) for m in topic.memories])
+
+
+def _marked(topic: Topic, definition: Definition, memory_id: str, recheck: str, changed: tuple[str, tuple[str, ...]]) -> Note:
+    """The footnote with these marks of one memory, and of the others as they were. A mark without an id holds only where
+    the footnote is one memory's alone."""
+    note = definition.note
+    citing = [m.id for m in topic.memories if definition.label in m.metadata["labels"]]
+    others = [id for id in citing if id != memory_id]
+    name = memory_id if others or notation.stated(definition.label) else ""
+    days = [(id, day) for id in others if (day := note.recheck_of(id))]
+    gone = [(id, day, what) for id in others for day, what in [note.changed_of(id)] if day]
+    return replace(note, recheck=(*days, *([(name, recheck)] if recheck else [])),
+                   changed=(*gone, *([(name, *changed)] if changed[0] else [])))
 
 
 def add_statement(topic: Topic, memory_id: str, *, by: str, date: str) -> Topic:
