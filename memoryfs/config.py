@@ -29,6 +29,7 @@ class Organize:
     idle_minutes: float = 30.0  # a session is finished when its file has not changed for this long
     memories_per_session: int = 60
     topic_max_bytes: int = 65536
+    topic_split_memories: int = 40  # a topic that holds more gives a subject away to a file of its own; 0: never
     inbox_per_session: int = 5  # statements of one session that may wait in inbox.md, the best of those that narrowly fail
     inbox_items: int = 40  # ... of all sessions; the oldest make room
     archive_after_days: int = 365  # what was replaced or is done moves to archive/; 0: never
@@ -56,6 +57,9 @@ class RecallSettings:
     max_tokens: int = 1500
     embed_seconds: float = 300.0  # how long one organize or index run may spend on embedding
     scope_penalty: float = 0.05
+    expand: bool = False  # a trusted model writes what an answer might read like, and that helps to rank
+    expand_seconds: float = 20.0  # for the model to load, and as many to write it
+    answer_seconds: float = 180.0  # the same for `recall --answer`
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,18 @@ class Schedule:
 
 
 @dataclass(frozen=True)
+class Recheck:
+    """After how many days a passing fact is to be checked again, by its kind; 0: never."""
+
+    version_days: int = 90  # "Node 20.11", "version 3.2"
+    price_days: int = 60
+    role_days: int = 180  # who does what
+    host_days: int = 180  # servers, domains, addresses
+    deadline_days: int = 1  # behind the day of a deadline
+    sources: bool = True  # hold memories against the git repository that they are about
+
+
+@dataclass(frozen=True)
 class Config:
     """All settings of a store, with the defaults of DESIGN §2-§6."""
 
@@ -92,6 +108,7 @@ class Config:
     hooks: Hooks = field(default_factory=Hooks)
     routes: dict[str, str] = field(default_factory=dict)  # folder pattern → store; read from the user's own store only
     schedule: Schedule = field(default_factory=Schedule)
+    recheck: Recheck = field(default_factory=Recheck)
 
 
 def _merge(default: Any, data: dict[str, Any], where: str, problems: list[Problem]) -> Any:

@@ -27,7 +27,10 @@ ACTIONS = (
     "organize", "import",  # about a session (its thread, how far) and a note (whence), not about a memory: no id
     "inbox",  # about a statement that waits (`memoryfs.inbox`): no id
     "audit",  # a person's verdict on a statement that was kept or dropped: no id
+    "stale",  # what a memory names left its repository (`on`: when), or, with `lifted`, that holds no more
+    "recheck",  # days to check memories again (`dates`, by id): no id
 )
+WATCHED = ("useful", "wrong", "stale")  # what is said about a memory and changes nothing of its state
 JUDGEMENTS = ("useful", "wrong")  # a person's or an agent's, of one memory; with `undone` its last one is taken back
 _FIELDS = ("time", "actor", "action", "id", "topic", "text", "kind", "source", "why")
 
@@ -215,7 +218,7 @@ def state(entries: Iterable[Entry]) -> dict[str, Known]:
     """The last known state of every memory id, withdrawn ones included."""
     folded: dict[str, dict[str, Any]] = {}
     for entry in entries:
-        if not entry.id or entry.action in JUDGEMENTS:
+        if not entry.id or entry.action in WATCHED:
             continue
         if entry.action in ("conflict", "resolve"):
             status = ("active", "conflicted") if entry.action == "conflict" else ("conflicted", "active")
