@@ -271,7 +271,7 @@ def carry_out(
         # What the ledger holds was written before; if the file has lost it since, a person took it out.
         topic_plan = replace(topic_plan, added=tuple(m for m in topic_plan.added if m.id not in recorded))
         try:
-            metas[topic_plan.path] = _write_topic(root, config, topic_plan, own.get(topic_plan.path, {}))
+            metas[topic_plan.path] = write_topic(root, config, topic_plan, own.get(topic_plan.path, {}))
         except (UnwritableFileError, ChangedMeanwhileError) as error:
             failed.add(topic_plan.path)
             problems.append(Problem(topic_plan.path, error.message, error.remedy))
@@ -279,13 +279,18 @@ def carry_out(
     settled = [e for e in plan.settled if e.topic not in failed]
     fresh = [e for e in (*plan.entries, *settled) if e.topic not in failed and not have[_identity(e)]]
     time = plan.entries[0].time if plan.entries else ""
-    for path, meta in sorted(metas.items()):
-        if meta:
-            fresh.append(ledger.Entry(time, "organizer", "edit", "", path, extra={"meta": meta}))
     ledger.append(root, fresh)
     entries.extend(fresh)
+    record(root, metas, time, entries)
     problems += _write_inbox(root, settled, [e for e in plan.waiting if not have[_identity(e)]], entries)
     return tuple(problems)
+
+
+def record(root: Path, metas: Mapping[str, Mapping[str, Any]], time: str, entries: list[ledger.Entry]) -> None:
+    """Records front matter (by topic) as the organizer's own."""
+    fresh = [ledger.Entry(time, "organizer", "edit", "", path, extra={"meta": meta}) for path, meta in sorted(metas.items()) if meta]
+    ledger.append(root, fresh)
+    entries.extend(fresh)
 
 
 def _identity(entry: ledger.Entry) -> tuple[str, ...]:
@@ -310,14 +315,14 @@ def _write_inbox(
     return []
 
 
-def _write_topic(root: Path, config: Config, plan: TopicPlan, own: Mapping[str, Any]) -> dict[str, Any]:
+def write_topic(root: Path, config: Config, plan: TopicPlan, own: Mapping[str, Any]) -> dict[str, Any]:
     """Writes one topic file; returns the front matter to record as the organizer's, whether written now or by a run
     that was killed before it could record it."""
     from memoryfs.edits.diff import meta_of
     from memoryfs.edits.write import edit_topic
 
     unrecorded = plan.new and not own
-    known = _blank(plan).meta if unrecorded else own
+    known = blank(plan).meta if unrecorded else own
     to_record: dict[str, Any] = {}
 
     def edit(topic: Topic) -> Topic:
@@ -327,7 +332,7 @@ def _write_topic(root: Path, config: Config, plan: TopicPlan, own: Mapping[str, 
         return done
 
     # Without a statement to add there is no reason to make a file: a person deleted or renamed it meanwhile.
-    create = (lambda: _blank(plan)) if plan.added else None
+    create = (lambda: blank(plan)) if plan.added else None
     try:
         done = edit_topic(root, plan.path, edit, config=config, create=create)
     except NotFoundError:
@@ -335,7 +340,8 @@ def _write_topic(root: Path, config: Config, plan: TopicPlan, own: Mapping[str, 
     return {**meta_of(done), **done.meta} if unrecorded else to_record
 
 
-def _blank(plan: TopicPlan) -> Topic:
+def blank(plan: TopicPlan) -> Topic:
+    """A new file for the memories that the plan adds, still without them."""
     from memoryfs.topic_edit import new_topic
 
     memories = plan.added

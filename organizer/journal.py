@@ -17,9 +17,10 @@ from memoryfs import ledger
 from memoryfs.model import Memory, SourceRange
 from memoryfs.textfile import STATE, write_atomic
 from organizer.apply import Plan, Question, Replaced, SeenAgain, TopicPlan
+from organizer.split import Part
 
 FILE = "journal.json"
-VERSION = 3
+VERSION = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Page:
 @dataclass(frozen=True, slots=True)
 class Work:
     """Everything one session will write: the plan, its episode page, and that `events` events (`size` bytes) are done.
-    `thread` is empty for work that no session gave: a person's answers in the inbox."""
+    `thread` is empty for work that no session gave: a person's answers in the inbox, topics to split (`parts`)."""
 
     thread: str
     events: int
@@ -43,6 +44,7 @@ class Work:
     time: str
     plan: Plan
     page: Page | None = None
+    parts: tuple[Part, ...] = ()
 
 
 def path_of(root: Path) -> Path:
@@ -109,4 +111,5 @@ def _work(data: Mapping[str, Any]) -> Work:
     return Work(
         data["thread"], data["events"], data["size"], data["start"], data["time"],
         Plan(topics, entries, settled, waiting), page,
+        tuple(Part(**{**p, "ids": tuple(p["ids"])}) for p in data["parts"]),
     )

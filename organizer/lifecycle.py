@@ -86,7 +86,7 @@ def due(
     asked = {id for topic in topics.values() for review in topic.reviews for id in review.memory_ids}
     out: dict[str, dict[str, str]] = {}
     for path, topic in sorted(topics.items()):
-        if is_episode(path) or not topic.writable or _pinned(topic):
+        if is_episode(path) or not topic.writable or pinned(topic):
             continue
         for memory in topic.memories:
             if memory.id in asked or not memory.metadata.get("adopted", True) or "#pinned" in memory.summary.split():
@@ -97,7 +97,8 @@ def due(
     return out
 
 
-def _pinned(topic: Topic) -> bool:
+def pinned(topic: Topic) -> bool:
+    """Whether the topic's front matter says `pinned: true`."""
     return str(topic.meta.get("pinned") or "").strip().casefold() in ("true", "yes", "on", "1")
 
 

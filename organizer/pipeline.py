@@ -1,7 +1,7 @@
 """In: a store, transcripts, models, a budget. Out: the store organized, and a RunReport; read it as a list of stages.
 
 One run: complete what a killed run left · take in transcripts · understand hand edits and answers in the inbox · check what agents remembered · for each session with new
-events: segment, extract, verify, gate, place, reconcile, write · mark unmerged branches · synchronise the index · compile MEMORY.md. A session is
+events: segment, extract, verify, gate, place, reconcile, write · put topics in order · mark unmerged branches · synchronise the index · compile MEMORY.md. A session is
 recorded as done after its writes; one that fails costs only itself; the budget is looked at between sessions.
 """
 
@@ -25,7 +25,19 @@ from memoryfs.config import Config
 from memoryfs.errors import EXIT_FAILED, ChangedMeanwhileError, LockedError, MemoryfsError, ReadOnlyError
 from memoryfs.model import Problem
 from memoryfs.textfile import StoreLock, clean_litter, digest_of, write_atomic
-from organizer import apply, attempts, branches, inbox, intake, journal, lifecycle, opencode, remembered
+from organizer import (
+    apply,
+    attempts,
+    branches,
+    inbox,
+    intake,
+    journal,
+    lifecycle,
+    opencode,
+    remembered,
+    split,
+    tidy,
+)
 from organizer.judges import Judges, open_judges
 from organizer.report import FAILED, RunReport, SessionReport, save
 from organizer.session import organize_session
@@ -133,6 +145,7 @@ def _stages(
         _sessions(run, open_library(root, config, entries, similarity=judges.similarity), waiting, judges)
         report.tokens, report.judged = judges.tokens(), judges.judged
         report.notices += judges.notices
+    _tidy(run)
     _branches(run)
     _age(run)
     _index(run, embedder)
@@ -280,6 +293,8 @@ def write(root: Path, config: Config, work: journal.Work, entries: list[ledger.E
     """Writes one session's work: topic files, ledger, page, and last the line that it is done. Doing it again after a
     kill at any point ends in the same files. `entries` is the ledger as it stands; what is written is added to it."""
     problems = list(apply.carry_out(root, config, work.plan, entries=entries))
+    for part in work.parts:
+        problems += split.carry_out(root, config, part, entries, now=datetime.fromisoformat(work.time))
     digest = ""
     if work.page is not None:
         data = work.page.text.encode("utf-8", "surrogatepass")
@@ -295,6 +310,18 @@ def write(root: Path, config: Config, work: journal.Work, entries: list[ledger.E
         entries.append(line)
     journal.end(root)
     return problems
+
+
+def _tidy(run: _Run) -> None:
+    """Put the topics in order after what was learned and changed."""
+    def carried_out(work: journal.Work, entries: list[ledger.Entry]) -> list[Problem]:
+        journal.begin(run.root, work)
+        return write(run.root, run.config, work, entries)
+
+    with run.stage("tidy"):
+        done = tidy.tidy(run.root, run.config, now=run.now, write=carried_out)
+    run.report.problems += done.problems
+    run.report.notices += done.notices
 
 
 def _branches(run: _Run) -> None:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memoryfs import ledger
 from memoryfs import thread as threads
@@ -24,11 +25,13 @@ from memoryfs.model import CURRENT, Event
 from memoryfs.topic import Topic
 from organizer.dedupe import Known
 from organizer.episodes import heard
-from organizer.journal import Work
 from organizer.rules.hints import cwd_of
 from organizer.subject import Frequency, repository
 from organizer.topics import Shelf
 from organizer.waiting import Waiters
+
+if TYPE_CHECKING:
+    from organizer.journal import Work
 
 DONE = "organize"  # the ledger's action for a session that is done
 CUT = 20_000  # characters of one event that are read for memories; the thread keeps all of it

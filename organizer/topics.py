@@ -134,10 +134,9 @@ def place(
     best: dict[int, tuple[float, Shelf] | None] = {}
     for i, candidate in enumerate(candidates):
         category = category_of(candidate, about, categories)
-        if category == "preferences":
-            chosen[i] = _preference_page(candidate)
-        elif category in ("contacts", "infrastructure", "procedures", "tasks", "decisions"):
-            chosen[i] = _page_of(category, about)
+        if category in ("preferences", "contacts", "infrastructure", "procedures", "tasks", "decisions"):
+            page = _preference_page(candidate) if category == "preferences" else _page_of(category, about)
+            chosen[i] = _part_of(page, candidate, about, shelves, frequency) or page
         else:
             best[i] = found = _best(candidate, about, category, shelves, frequency, max_bytes, taken)
             if found and found[0] >= SURE and len(set(terms(candidate.summary)) & found[1].weights.keys()) >= SURE_WORDS:
@@ -198,6 +197,21 @@ def _best(
         and path != page and shelf.bytes + taken[path] < max_bytes * ROOM
     ]
     return max(ranked, key=lambda r: r[0], default=None)
+
+
+def _part_of(
+    page: Place, candidate: Candidate, about: About, shelves: Mapping[str, Shelf], frequency: Frequency
+) -> Place | None:
+    """The topic that was split off the page and that the statement is nearer to than to the page itself."""
+    wanted = frequency.weigh(" ".join((candidate.summary, *candidate.query_hints)))
+    stem = page.path.removesuffix(".md") + "-"
+    repo = "" if page.path.startswith("preferences/") else about.repo
+    parts = [s for path, s in sorted(shelves.items()) if path.startswith(stem) and s.repo in ("", repo) and not path[len(stem):-3].isdigit()]
+    nearest = max(parts, key=lambda s: fits(wanted, s.weights), default=None)
+    own = fits(wanted, shelves[page.path].weights) if page.path in shelves else 0.0
+    if nearest is None or fits(wanted, nearest.weights) < max(JOIN, own):
+        return None
+    return Place(nearest.path, nearest.title)
 
 
 def _preference_page(candidate: Candidate) -> Place:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from memoryfs import ledger, topic_edit
 from memoryfs.config import Config
@@ -18,7 +19,7 @@ from memoryfs.edits.write import edit_topic, read_topic
 from memoryfs.errors import MemoryfsError, NotFoundError, ReadOnlyError
 from memoryfs.files import is_episode, raw_ids, topic_paths
 from memoryfs.ledger import Entry
-from memoryfs.model import Problem
+from memoryfs.model import EMPTY, Problem
 from memoryfs.notation import fold
 from memoryfs.textfile import digest_of
 from memoryfs.thread import ARCHIVE
@@ -27,7 +28,7 @@ from memoryfs.topic import Topic, render
 
 def bring_over(
     root: Path, config: Config, source: str, target: str, ids: Sequence[str], *, actor: str, now: datetime, why: str,
-    create: Callable[[], Topic] | None = None,
+    extra: Mapping[str, Any] = EMPTY, create: Callable[[], Topic] | None = None,
 ) -> tuple[str, ...]:
     """Moves the memories `ids` from the topic file `source` to `target`, made by `create` if need be; those that stand in
     `target` now. Ids that stand in neither are passed over.
@@ -38,7 +39,7 @@ def bring_over(
     standing = [m.id for m in here.memories if m.id in ids]
     known = ledger.state(ledger.read(root)[0])
     ledger.append(root, [
-        Entry(now.isoformat(timespec="seconds"), actor, "move", id, target, why=why, extra={"from": source})
+        Entry(now.isoformat(timespec="seconds"), actor, "move", id, target, why=why, extra={"from": source, **extra})
         for id in standing if id not in known or known[id].topic != target
     ])
 
