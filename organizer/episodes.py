@@ -1,4 +1,5 @@
-"""In: a session's events and the memories it gave. Out: its episode page: what was asked, done, decided, left open.
+"""In: a session's events and the memories it gave. Out: its episode page: what was asked, done, found out, what failed, what
+was decided and left open.
 
 The page is extractive: every line is a sentence of the session with the place it stands at, so that
 `memoryfs read THREAD:A-B` shows it in full. Equal input gives equal bytes; the page is bounded in lines and length.
@@ -7,7 +8,7 @@ The page is extractive: every line is a sentence of the session with the place i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memoryfs.model import Event, Memory, SourceRange
@@ -16,10 +17,11 @@ from memoryfs.text import is_stopword
 from memoryfs.textfile import slug
 from organizer.dates import parse_time
 from organizer.subject import terms
+from organizer.turns import NOTHING, Line, Turns
 
 FOLDER = "episodes"
 LINE = 200  # characters of a line's text
-ASKED, DONE, DECIDED, OPEN = 12, 14, 14, 8  # lines of each section
+ASKED, DONE, FOUND, FAILED, DECIDED, OPEN = 20, 24, 12, 8, 14, 8  # lines of each section
 TITLE = 72
 
 _FILLER = re.compile(
@@ -39,7 +41,7 @@ class Told:
     """A line of the page: the words, the events they stand in (`128` or `128-131`), and the memory they became, if any."""
 
     text: str
-    place: str
+    places: tuple[str, ...]
     memory: str = ""
 
 
@@ -113,12 +115,12 @@ def page_path(thread: str, title: str, date: str | None) -> str:
 
 def build(
     thread: str, events: Sequence[Event], kept: Sequence[Memory], *, repo: str = "", harness: str = "", path: str = "",
-    link: str = "", files: Sequence[str] = (),
+    link: str = "", files: Sequence[str] = (), told: Turns = NOTHING,
 ) -> Episode | None:
     """The page of a session; None if nobody asked anything in it, or nothing came of it.
 
-    `kept` are the memories that came from it, `files` the files it edited; `path` keeps an earlier page's place; `link` is the thread file's path
-    relative to the store.
+    `kept` are the memories that came from it, `files` the files it edited, `told` what its turns came to; `path` keeps an earlier page's place; `link` is
+    the thread file's path relative to the store.
     """
     asked = [e for e in events if e.role == "user" and heard(e)]
     if not asked:
@@ -127,13 +129,17 @@ def build(
     times = [e.time for e in events if e.time]
     first, last = (min(times, key=_instant), max(times, key=_instant)) if times else (None, None)
     date = first[:10] if first else None
+    known = {m.summary for m in kept}
+    done = [*_commits(events), *_lines(told.reports, DONE, known), *_learned(thread, kept, ("event",), DONE)]
     sections = (
-        ("Asked", _asked(asked)),
-        ("Done", [*_commits(events), *_learned(thread, kept, ("event",), DONE)][:DONE] or _closing(events)),
+        ("Asked", _asked(asked, told.answers)),
+        ("Done", sorted(done[:DONE], key=_order) or _closing(events)),
+        ("Found out", _lines(told.found, FOUND, known)),
+        ("Failed", _lines(told.failed, FAILED, known)),
         ("Decided", _learned(thread, kept, ("instruction", "fact"), DECIDED)),
         ("Left open", _learned(thread, kept, ("task",), OPEN)),
     )
-    if not path and len(sections[0][1]) < 3 and not files and not any(told for name, told in sections[1:] if name != "Done"):
+    if not path and len(sections[0][1]) < 3 and not files and not any(lines for name, lines in sections[1:] if name in ("Decided", "Left open")):
         return None  # a greeting, a trial, a single question
     place = path or page_path(thread, title, date)
     lines = [*_head(thread, title, date, last, events, repo, harness), "", f"# {_safe(title)}", ""]
@@ -141,9 +147,9 @@ def build(
     up = "../" * place.count("/")
     source = f"[{thread}]({up}{link})" if link else thread
     lines.append(" · ".join(filter(None, (span, repo, harness, f"{len(events)} events", source))))
-    for name, told in sections:
-        if told:
-            lines += ["", f"## {name}", *(_line(thread, t) for t in told)]
+    for name, section in sections:
+        if section:
+            lines += ["", f"## {name}", *(_line(thread, t) for t in section)]
     if files:
         shown = ", ".join("`" + one_line(f.replace("`", "'")) + "`" for f in files)
         lines += ["", "## Files", f"- {shown}"]
@@ -167,7 +173,8 @@ def _head(
 
 def _line(thread: str, told: Told) -> str:
     link = f" → {told.memory}" if told.memory else ""
-    return f"- {_safe(told.text)} `{thread}:{told.place}`{link}"
+    places = " ".join(f"`{thread}:{place}`" for place in told.places)
+    return f"- {_safe(told.text)} {places}{link}"
 
 
 def _safe(text: str) -> str:
@@ -175,19 +182,20 @@ def _safe(text: str) -> str:
     return re.sub(r"(\[\[|\[\^|(?<!\S)\^(?=[mr]-))", lambda m: "\\" + m[0], _cut_at_word(text, LINE))
 
 
-def _asked(asked: Sequence[Event]) -> list[Told]:
+def _asked(asked: Sequence[Event], answers: Mapping[int, tuple[int, ...]]) -> list[Told]:
     told: list[Told] = []
     for event in asked:
+        places = tuple(map(str, (event.index, *answers.get(event.index, ()))))
         text = event.text.strip()
         if _TRIVIAL.match(text) or (len(text) < 60 and len(set(terms(text))) < 2 and len(asked) > 3):
             continue
         plan = _PLAN.search(text[:400])
         if plan and plan.start() < 120:
-            told.append(Told(f"{text[: plan.start()].strip()} {plan['title']}".strip(), str(event.index)))
+            told.append(Told(f"{text[: plan.start()].strip()} {plan['title']}".strip(), places))
             continue
         lead = next((s for s in _SENTENCE_END.split(text) if len(s.strip()) >= 8), text)
         rest = text[text.find(lead) + len(lead) :].strip()
-        told.append(Told(lead.strip() + (" …" if rest and len(lead) < LINE - 2 else ""), str(event.index)))
+        told.append(Told(lead.strip() + (" …" if rest and len(lead) < LINE - 2 else ""), places))
     if len(told) > ASKED:
         half = ASKED // 2
         told = [*told[:half], *told[-(ASKED - half) :]]
@@ -201,7 +209,7 @@ def _commits(events: Iterable[Event]) -> list[Told]:
             match = _COMMIT.search(event.text)
             if match:
                 text = (match["heredoc"] or match["plain"]).strip().rstrip("\\")
-                told.setdefault(text, Told(f"Committed: {text}", str(event.index)))
+                told.setdefault(text, Told(f"Committed: {text}", (str(event.index),)))
     return list(told.values())[:8]
 
 
@@ -213,7 +221,18 @@ def _learned(thread: str, kept: Sequence[Memory], kinds: tuple[str, ...], limit:
             chosen.append((not memory.from_person, ranges[0].start, ranges[0], memory))
     best = sorted(chosen, key=lambda c: (c[0], c[1], c[3].id))[:limit]
     best.sort(key=lambda c: (c[1], c[3].id))
-    return [Told(m.summary, _place(r), f"[[{m.topic.removesuffix('.md')}#^{m.id}]]") for _, _, r, m in best]
+    return [Told(m.summary, (_place(r),), f"[[{m.topic.removesuffix('.md')}#^{m.id}]]") for _, _, r, m in best]
+
+
+def _lines(found: Sequence[Line], limit: int, known: Collection[str]) -> list[Told]:
+    """The worthiest lines, in the order of the thread, without those that are told as memories."""
+    new = [(at, line) for at, line in enumerate(found) if line.text not in known]
+    best = sorted(new, key=lambda n: (-n[1].worth, n[0]))[:limit]
+    return [Told(line.text, tuple(map(str, line.events))) for _, line in sorted(best, key=lambda n: n[0])]
+
+
+def _order(told: Told) -> int:
+    return int(told.places[-1].partition("-")[0])
 
 
 def _place(found: SourceRange) -> str:
@@ -225,7 +244,7 @@ def _closing(events: Sequence[Event]) -> list[Told]:
     for event in reversed(events):
         if event.role == "assistant" and heard(event):
             lines = [s.strip() for s in _SENTENCE_END.split(event.text) if len(s.strip()) >= 20 and not s.lstrip().startswith(("|", "```"))]
-            return [Told(_plain(s).lstrip("- "), str(event.index)) for s in lines[:3]]
+            return [Told(_plain(s).lstrip("- "), (str(event.index),)) for s in lines[:3]]
     return []
 
 

@@ -18,6 +18,7 @@ from memoryfs.textfile import read_file
 from organizer import episodes, waiting
 from organizer.apply import ADDING, Outcome, Plan, Planner
 from organizer.dedupe import EXACT, POSSIBLE, Known
+from organizer.gate import Gate
 from organizer.journal import Page, Work
 from organizer.judges import Judges
 from organizer.nouns import Candidate, Decision
@@ -27,6 +28,7 @@ from organizer.segment import segment
 from organizer.shelf import Library, files_of, not_in_base, read_session, session_facts, spoken
 from organizer.subject import About
 from organizer.topics import Place, place
+from organizer.turns import turns
 
 MOST_SOURCES = 8  # of one memory
 MOST_FROM_ONE_SESSION = 2
@@ -65,7 +67,7 @@ def organize_session(library: Library, thread: str, judges: Judges, *, now: date
     dropped += [_item("drop", c, "over the session's budget") for c in over]
     outcomes, plan, over = _decide(library, kept, about, now)
     dropped += [_item("drop", c, "nearly worth keeping, but not among the session's best") for c in over]
-    page = _page(library, thread, events, facts)
+    page = _page(library, thread, events, facts, judges.gate)
     work = Work(thread, events[-1].index + 1 if events else 0, size, start, now.isoformat(timespec="seconds"), plan, page)
     items = tuple([_told(o, library.known) for o in outcomes] + dropped)
     return Result(work, SessionReport(
@@ -153,7 +155,7 @@ def _bounded(decision: Decision, known: Known) -> Decision:
     return decision
 
 
-def _page(library: Library, thread: str, events: Sequence[Event], facts: dict[str, str]) -> Page | None:
+def _page(library: Library, thread: str, events: Sequence[Event], facts: dict[str, str], gate: Gate) -> Page | None:
     """The session's page, unless a person has edited or deleted the one there was."""
     done = library.done.get(thread)
     earlier = done.page if done else ""
@@ -169,7 +171,7 @@ def _page(library: Library, thread: str, events: Sequence[Event], facts: dict[st
     link = threads.thread_path(library.root, thread).relative_to(library.root).as_posix()
     page = episodes.build(
         thread, events, kept, repo=facts["repo"], harness=facts.get("harness", ""), path=earlier, link=link,
-        files=files_of(events, FILES, edited=True),
+        files=files_of(events, FILES, edited=True), told=turns(events, gate),
     )
     if page is None or (not earlier and (library.root / page.path).exists()):
         return None

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 _HEADING = re.compile(r"#{1,6}\s[^\n]*")
 # The end of a line that a session's page copies from a memory: `2026-05-01-19f6bd:3` → [[tasks/general#^m-d128f2]]
 _COPY = re.compile(r"`[^`\n]+:\d+(?:-\d+)?` → \[\[[^\[\]\n]+#\^m-[0-9A-Za-z-]+\]\]\s*\Z")
+# A line of such a page: what was said or done, and the events that tell it in full.
+_TOLD = re.compile(r"[-*] (?P<text>\S.*?)(?P<places>(?: `[^`\s]+:\d+(?:-\d+)?`)+)\s*", re.DOTALL)
 _INHERITED = ("archived", "superseded", "conflicted")  # a topic's status that its active memories share
+
+EVENT_IMPORTANCE = 0.4  # of a line of a session's page: less than that of a memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,9 @@ def rows_of(topic: Topic) -> list[Row]:
             continue  # it is in the topic's own row, or says nothing alone
         if is_episode(topic.path) and _COPY.search(block):
             continue  # the memory itself is found, as long as it stands
+        if is_episode(topic.path) and (line_told := _TOLD.fullmatch(block)):
+            rows.append(_told(topic, line, block, line_told))
+            continue
         for start, end in cut(block):
             piece = _clean(block[start:end].strip())
             memory = Memory(
@@ -98,6 +105,22 @@ def rows_of(topic: Topic) -> list[Row]:
             )
             rows.append(Row(memory.id, "prose", memory.status, piece, epoch(None), importance, memory_to_json(memory)))
     return rows
+
+
+def _told(topic: Topic, line: int, block: str, told: re.Match[str]) -> Row:
+    """What a session's page tells in one line: an event of that day, with the places that it names as its source."""
+    ranges = tuple(r for place in told["places"].split() if (r := SourceRange.parse(place.strip("`"))))
+    text = _clean(told["text"].strip())
+    memory = Memory(
+        id=prose_id(topic.path, _clean(block.strip())), summary=text, kind="event", status=str(topic.status or "active"), topic=topic.path,
+        line=line, source_range=ranges, stated_by="organizer", date=_day(topic), metadata={"prose": True},
+    )
+    return Row(memory.id, "prose", memory.status, text, epoch(memory.date), EVENT_IMPORTANCE, memory_to_json(memory))
+
+
+def _day(topic: Topic) -> str | None:
+    found = re.search(r"/(\d{4}-\d{2}-\d{2})-[^/]*\Z", topic.path)
+    return found[1] if found else None
 
 
 def _number(value: Any) -> float:
@@ -118,6 +141,7 @@ def _drop_documents(db: apsw.Connection, documents: list[int]) -> None:
     if keys and has_table(db, "vectors"):
         db.executemany("INSERT OR IGNORE INTO stale VALUES(?)", keys)
     db.executemany("DELETE FROM memories WHERE doc = ?", keys)
+    db.executemany("DELETE FROM sources WHERE doc = ?", keys)
 
 
 def replace(db: apsw.Connection, path: str, rows: list[Row]) -> None:
@@ -129,10 +153,13 @@ def replace(db: apsw.Connection, path: str, rows: list[Row]) -> None:
     for row in rows:
         kept = old.get((row.id, row.kind, row.text))
         if kept:
+            doc = kept.pop()
             db.execute(
                 "UPDATE memories SET status = ?, at = ?, importance = ?, data = ? WHERE doc = ?",
-                (row.status, row.at, row.importance, row.data, kept.pop()),
+                (row.status, row.at, row.importance, row.data, doc),
             )
+            db.execute("DELETE FROM sources WHERE doc = ?", (doc,))
+            _point(db, doc, row)
         else:
             fresh.append(row)
     _drop_documents(db, [doc for docs in old.values() for doc in docs])
@@ -146,3 +173,10 @@ def replace(db: apsw.Connection, path: str, rows: list[Row]) -> None:
             "INSERT INTO memories VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)",
             (number, path, row.id, row.kind, row.status, row.text, terms.count(" ") + 1, row.at, row.importance, row.data),
         )
+        _point(db, number, row)
+
+
+def _point(db: apsw.Connection, doc: int, row: Row) -> None:
+    """Note where a memory's source stands."""
+    ranges = json.loads(row.data).get("source_range", ()) if row.kind != "topic" else ()
+    db.executemany("INSERT INTO sources VALUES(?, ?, ?, ?)", [(doc, *found) for found in ranges])

@@ -1,7 +1,8 @@
 """In: the path of an index file. Out: an open apsw connection with this version's tables, or a clear refusal.
 
 Tables: `files` (what was read, and its state), `threads` (packed columns of each thread's events and units, byte offsets
-into the thread file among them; see `units`), `memories` (memories, prose blocks and topic headings), `terms` (the one
+into the thread file among them; see `units`), `memories` (memories, prose blocks and topic headings), `sources` (the events
+that each of them rests on), `terms` (the one
 FTS5 table; contentless, documents of all kinds; the text itself stays in the files) with two fts5vocab views of its
 postings; `vectors` (vec0: signs; made when the first vectors are), `codes` (the same vectors as int8) and `stale`
 (documents whose vector is to go as soon as the extension is loaded). The text of every document is normalised by
@@ -21,7 +22,7 @@ from memoryfs.text import VERSION as TEXT_VERSION
 if TYPE_CHECKING:
     import apsw
 
-SCHEMA = 7
+SCHEMA = 8
 BUSY_MS = 10_000
 FOLDER = ".memoryfs"
 FILE = "index.db"
@@ -34,10 +35,13 @@ CREATE TABLE IF NOT EXISTS threads(number INTEGER PRIMARY KEY, name TEXT UNIQUE,
   total_terms INT, embedded INT DEFAULT 0, names TEXT, packed BLOB);
 CREATE TABLE IF NOT EXISTS memories(doc INTEGER PRIMARY KEY, path TEXT, id TEXT, kind TEXT, status TEXT, text TEXT,
   terms INT, at INT, importance REAL, embedded INT DEFAULT 0, data TEXT);
+CREATE TABLE IF NOT EXISTS sources(doc INT, thread TEXT, first INT, last INT);
 CREATE TABLE IF NOT EXISTS codes(doc INTEGER PRIMARY KEY, code BLOB);
 CREATE TABLE IF NOT EXISTS stale(doc INTEGER PRIMARY KEY);
 CREATE INDEX IF NOT EXISTS memories_path ON memories(path);
 CREATE INDEX IF NOT EXISTS memories_id ON memories(id);
+CREATE INDEX IF NOT EXISTS sources_thread ON sources(thread);
+CREATE INDEX IF NOT EXISTS sources_doc ON sources(doc);
 CREATE VIRTUAL TABLE IF NOT EXISTS terms USING fts5(body, content='', contentless_delete=1,
   tokenize="unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'");
 CREATE VIRTUAL TABLE IF NOT EXISTS postings USING fts5vocab(terms, instance);
@@ -155,7 +159,7 @@ def drop_all(db: apsw.Connection) -> None:
                 if name != "vectors":
                     raise
                 drop_without_extension(db, name)
-    for name in ("meta", "files", "threads", "memories", "codes", "stale"):
+    for name in ("meta", "files", "threads", "memories", "sources", "codes", "stale"):
         db.execute(f"DROP TABLE IF EXISTS {name}")
 
 

@@ -48,8 +48,8 @@ def rank(
     average = max(1.0, total[1] / total[0])
     weighted = [(t, [d for d in t.postings if not d >> SHIFT]) for t in terms]
     docs = {d for _, held in weighted for d in held} | {d for d in similar if not d >> SHIFT}
-    rows = _rows(index, docs)
-    topics = _topics(index)
+    rows = rows_of(index, docs)
+    topics = topics_of(index)
     lexical: dict[int, float] = {}
     covered: dict[int, float] = {}
     for term, held in weighted:
@@ -69,7 +69,7 @@ def rank(
     best = max((s for d, s in lexical.items() if rows[d][2] != "topic"), default=0.0)
     best_topic = max(topic_score.values(), default=0.0)
     scored: list[tuple[float, int, dict[str, float]]] = []
-    for doc, (path, _id, kind, state, _text, _terms, at, importance, data) in rows.items():
+    for doc, (path, _id, kind, state, _text, _terms, at, _importance, _data) in rows.items():
         if kind == "topic" or (status and state not in status) or (until is not None and at != NO_TIME and at > until):
             continue
         why: dict[str, float] = {}
@@ -81,16 +81,7 @@ def rank(
             why["topic"] = TOPIC_SHARE * topic_score[path] / max(best_topic, best)
         if not why:
             continue
-        about = topics.get(path, ())
-        if about and any(tag and tag in query.plain for tag in about):
-            why["tag"] = TAG
-        why["importance"] = IMPORTANCE * importance
-        if at != NO_TIME:
-            why["recency"] = RECENCY * math.exp2(-max(0.0, now - at) / 86400 / HALF_LIFE_DAYS)
-        if state in ("superseded", "archived", "withdrawn"):
-            why["stale"] = -STALE
-        if '"branch"' in data and json.loads(data).get("metadata", {}).get("branch"):
-            why["branch"] = -STAGED
+        why |= standing(rows[doc], topics.get(path, ()), query, now)
         scored.append((sum(why.values()), doc, why))
     scored.sort(key=lambda item: (-item[0], *rows[item[1]][:2]))  # equals by path and id: a document's number tells nothing
     out: list[Ranked] = []
@@ -106,10 +97,27 @@ def rank(
     return out
 
 
+def standing(row: tuple, about: tuple[str, ...], query: Query, now: float) -> dict[str, float]:
+    """The parts of a score that do not depend on how well the words fit; `row` as from `rows_of`, `about` its topic's tags."""
+    _path, _id, _kind, state, _text, _terms, at, importance, data = row
+    why: dict[str, float] = {}
+    if about and any(tag and tag in query.plain for tag in about):
+        why["tag"] = TAG
+    why["importance"] = IMPORTANCE * importance
+    if at != NO_TIME:
+        why["recency"] = RECENCY * math.exp2(-max(0.0, now - at) / 86400 / HALF_LIFE_DAYS)
+    if state in ("superseded", "archived", "withdrawn"):
+        why["stale"] = -STALE
+    if '"branch"' in data and json.loads(data).get("metadata", {}).get("branch"):
+        why["branch"] = -STAGED
+    return why
+
+
 _SELECT = "SELECT doc, path, id, kind, status, text, terms, at, importance, data FROM memories WHERE "
 
 
-def _rows(index: Index, docs: Collection[int]) -> dict[int, tuple]:
+def rows_of(index: Index, docs: Collection[int]) -> dict[int, tuple]:
+    """The columns of each document but its number: path, id, kind, status, text, terms, at, importance, data."""
     out: dict[int, tuple] = {}
     listed = sorted(docs)
     for begin in range(0, len(listed), 500):
@@ -120,7 +128,7 @@ def _rows(index: Index, docs: Collection[int]) -> dict[int, tuple]:
     return out
 
 
-def _topics(index: Index) -> dict[str, tuple[str, ...]]:
+def topics_of(index: Index) -> dict[str, tuple[str, ...]]:
     """Normalised tags by topic path."""
     return {
         path: tuple(normalise(tag) for tag in json.loads(data).get("tags", ()))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memoryfs.index.lexical import Term, idf
 from memoryfs.index.units import MASK, MESSAGE, NO_TIME, ROLE_MASK, SHIFT
-from memoryfs.recall import events, fuse, memories
+from memoryfs.recall import events, fuse, leads, memories
 from memoryfs.recall.events import Candidate
 from memoryfs.recall.memories import Ranked
 from memoryfs.recall.query import Query
@@ -89,6 +89,7 @@ def retrieve(
     likely = heapq.nlargest(30, items.values(), key=lambda c: c.unit + c.small)
     found.coverage = _coverage(likely, terms, mass, total)
     found.events = fuse.rank(items.values(), query, dense=found.dense)
+    found.memories = leads.led_to(index, found.memories, found.events, query, terms, status=status, now=now, until=until)
     return found
 
 
