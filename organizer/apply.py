@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from memoryfs.config import Config
     from memoryfs.topic import Topic
 
-ADDING = ("add", "supersede", "conflict")
+ADDING = ("add", "merge", "supersede", "conflict")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,18 +143,22 @@ class Planner:
         self._log("add", memory.id, memory, why=decision.why,
                   extra={"stated_by": memory.stated_by, "said_by": decision.candidate.stated_by, "by": decision.candidate.by})
         self.known.add(memory)
-        if decision.action == "supersede" and target is not None:
+        if decision.action == "merge" and target is not None:
+            self.merge(target, memory, why=decision.why)
+        elif decision.action == "supersede" and target is not None:
             self._supersede(decision, memory, target)
         elif decision.action == "conflict" and target is not None:
             self._question(decision, memory, target)
         return Outcome(decision, memory.id, memory.topic)
 
     def merge(self, memory: Memory, into: Memory, *, why: str) -> None:
-        """`memory` says what `into` said before: it moves to History, and `into` is given the sources it lacks."""
+        """`memory` says nothing that `into` does not say: it moves to History, and `into` is given the sources it lacks."""
         for source in memory.source_range:
             if source not in into.source_range:
                 date = memory.date or self._today()
-                self._draft(Place(into.topic, "")).seen.append(SeenAgain(into.id, source, date, memory.query_hints[:4], memory.quote))
+                # In one file the footnote stands there already, with hints and quote.
+                hints, quote = ((), "") if memory.topic == into.topic else (memory.query_hints[:4], memory.quote)
+                self._draft(Place(into.topic, "")).seen.append(SeenAgain(into.id, source, date, hints, quote))
                 self._record("reinforce", into.id, into.topic, why=why, source=(source.label,))
                 into = replace(into, source_range=(*into.source_range, source))
         self.known.add(into)
@@ -363,6 +367,7 @@ def _edited(topic: Topic, plan: TopicPlan) -> Topic:
     for memory in plan.added:
         if memory.id not in present:
             topic = topic_edit.add_memory(topic, memory)
+    present = {m.id: m for m in topic.memories}
     for seen in plan.seen:
         memory = present.get(seen.id)
         if memory is not None and seen.source not in memory.source_range:

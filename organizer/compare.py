@@ -236,7 +236,7 @@ def _prefixed(a: Statement, b: Statement) -> bool:
 
 def _other_compound(a: Statement, b: Statement) -> bool:
     """`a` holds a hyphenated word whose parts are not all in `b`: media-eu and media-us are two things."""
-    parts = {part for word in b.words for part in (word, *word.split("-"))}
+    parts = {part for word in (*b.words, *_words(fold(b.text))) for part in (word, *word.split("-"))}  # with its lead: "Pre-existing issue:"
     return any(
         word.replace("-", "") not in parts and not parts.issuperset(filter(None, word.split("-")))
         for word in a.words if "-" in word.strip("-")

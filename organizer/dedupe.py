@@ -1,7 +1,7 @@
 """In: a statement and the memories there are. Out: whether it is known already: exact, possible or new, and which.
 
 Normalised equality, then one containing the other, then similarity of words (rapidfuzz) and, where an embedder has
-supplied vectors, of meaning. Whatever the score, two statements that differ in a number, a value, a name, the sign
+supplied vectors, of meaning. Of two that are one, the one with all the other's words and more of its own is the fuller. Whatever the score, two statements that differ in a number, a value, a name, the sign
 or the scope are never taken for one (`compare.why_different`). Candidates for comparison come from an inverted
 index over content words, rarest first, so that the cost of a look-up does not grow with the store.
 """
@@ -9,6 +9,7 @@ index over content words, rarest first, so that the cost of a look-up does not g
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -25,6 +26,13 @@ SAME_WORDS = 90.0  # rapidfuzz ratio of sorted content words, 0-100, from which 
 SAME_SPELLING = 85.0  # rapidfuzz ratio of two single words: colour / color, not upload / download
 CONTAINED_EXTRA = 3  # a statement containing another may have this many content words more and still be the same
 SAME_MEANING = 0.955  # cosine of e5-small, whose unrelated sentences already reach .80
+LIGHT = frozenset({"get", "use", "call", "take", "make", "know", "known"})  # stems that say little: gets it, uses the known one
+LIGHT_AMONG = 6  # content words that two statements must share before a light word does not count
+# What a statement only sets itself off from; its own sign is that of the rest: "looks at HEAD, not at older commits".
+_SET_OFF = re.compile(
+    r"\s*(?:[,;(\u2014\u2013]|\s-)\s*(?:and |but )?not\s[^.;)]*\)?|[，、,]?\s*而(?:不是|非)[^，。；,;]*|[\w./@$:-]+?(?:이|가)?\s*(?:아니라|말고)\s*", re.IGNORECASE
+)
+_NONE = re.compile(r"\bno(?=\s+\w)(?! longer| more| doubt| matter)", re.IGNORECASE)  # "hands out no cameras", not "No, it does"
 _LOOKUP_WORDS = 10
 _NEAR = 16
 _QUOTE = 60  # folded characters of a quote that identify it within one source
@@ -38,6 +46,7 @@ class Match:
     memory: Memory | None = None
     score: float = 0.0
     difference: str = ""
+    fuller: bool = False  # the new statement says all that the memory says, and more
 
 
 class Known:
@@ -134,10 +143,10 @@ class Known:
             score = likeness(other, statement, self.similarity)
             if score <= 0.0:
                 continue
-            difference = why_different(other, statement)
+            difference = differing(other, statement)
             if not difference:
                 if best.outcome != POSSIBLE or score > best.score:
-                    best = Match(POSSIBLE, memory, score)
+                    best = Match(POSSIBLE, memory, score, fuller=says_more(other, statement))
             elif best.outcome == NEW and score > best.score:
                 best = Match(NEW, memory, score, difference)
         return best
@@ -154,6 +163,21 @@ def _places(memory: Memory) -> list[tuple[str, str]]:
     return sorted((thread, key) for thread in {r.thread for r in memory.source_range} for key in keys)
 
 
+def differing(a: Statement, b: Statement) -> str:
+    """`why_different`, but for a sign that stands only in what one of them sets itself off from; and `no` counts as one."""
+    difference = why_different(a, b)
+    if difference == "negation":
+        plain = tuple(analyse(_SET_OFF.sub("", s.text)) for s in (a, b))
+        if all(s.content for s in plain) and (plain[0].text, plain[1].text) != (a.text, b.text):
+            difference = why_different(*plain)
+    return difference or ("negation" if bool(_NONE.search(a.text)) != bool(_NONE.search(b.text)) else "")
+
+
+def says_more(old: Statement, new: Statement) -> bool:
+    """Whether `new` has every content word of `old`, and words of its own that tell something."""
+    return old.content < new.content and bool(new.content - old.content - LIGHT)
+
+
 def likeness(a: Statement, b: Statement, similarity: Callable[[str, str], float] | None = None) -> float:
     """How alike two statements are, 0 to 1; 0.0 where they are too far apart to be one statement."""
     from rapidfuzz import fuzz
@@ -162,10 +186,12 @@ def likeness(a: Statement, b: Statement, similarity: Callable[[str, str], float]
     if not shorter.content:
         return 0.0
     extra = len(longer.content) - len(shorter.content)
-    if shorter.content <= longer.content and len(shorter.content) >= 3 and extra <= CONTAINED_EXTRA:
-        return 1.0 - 0.05 * extra
+    most = max(CONTAINED_EXTRA, len(shorter.content)) if _stands_in(shorter, longer) else CONTAINED_EXTRA
+    if shorter.content <= longer.content and len(shorter.content) >= 3 and extra <= most:
+        return max(0.5, 1.0 - 0.05 * extra)
     score = fuzz.ratio(" ".join(sorted(a.content)), " ".join(sorted(b.content)))
-    if score >= SAME_WORDS and _same_but_for_spelling(shorter.content - longer.content, longer.content - shorter.content):
+    light = LIGHT if len(shorter.content & longer.content) >= LIGHT_AMONG else frozenset()
+    if score >= SAME_WORDS and _same_but_for_spelling(shorter.content - longer.content - light, longer.content - shorter.content - light):
         return score / 100.0
     # Vectors of small models put "importer" beside "exporter" (.99): they are asked only whether what one statement says
     # in more words is the same, never whether one word stands for another.
@@ -174,6 +200,12 @@ def likeness(a: Statement, b: Statement, similarity: Callable[[str, str], float]
         if cosine >= SAME_MEANING:
             return cosine
     return 0.0
+
+
+def _stands_in(shorter: Statement, longer: Statement) -> bool:
+    """Whether the shorter one stands in the longer one word for word."""
+    n = len(shorter.words)
+    return any(longer.words[i : i + n] == shorter.words for i in range(len(longer.words) - n + 1))
 
 
 def _same_but_for_spelling(a: frozenset[str], b: frozenset[str]) -> bool:

@@ -16,7 +16,7 @@ from memoryfs.files import INBOX
 from memoryfs.inbox import DROPPED, LEARNED, Line, Waiting
 from memoryfs.model import Problem, SourceRange
 from memoryfs.notation import fold
-from organizer.apply import Outcome, Planner
+from organizer.apply import ADDING, Outcome, Planner
 from organizer.journal import Work
 from organizer.nouns import Candidate
 from organizer.reconcile import decide
@@ -112,7 +112,7 @@ def _learn(library: Library, planner: Planner, answer: Answer, item: Waiting, no
     if decision.action == "reinforce" and not item.ranges:
         decision = replace(decision, action="ignore", why="known already")
     where = Place("", "")
-    if decision.action in ("add", "supersede", "conflict"):
+    if decision.action in ADDING:
         about = About(repo, "", candidate.summary)
         where = place([candidate], about, library.shelves, library.frequency, categories=library.config.categories,
                       max_bytes=library.config.organize.topic_max_bytes)[0]

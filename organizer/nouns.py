@@ -73,8 +73,8 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What happens to a verified candidate: add, reinforce, supersede, conflict, ignore or inbox; `target_id` is the
-    memory that it reinforces, replaces or contradicts."""
+    """What happens to a verified candidate: add, reinforce, merge, supersede, conflict, ignore or inbox; `target_id` is
+    the memory that it reinforces, says more fully, replaces or contradicts."""
 
     action: str
     candidate: Candidate

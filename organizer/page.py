@@ -29,6 +29,7 @@ def page(report: RunReport) -> str:
         _head(report),
         _section("Learned", (_learned(i) for i in report.items("add"))),
         _section("Replaced", (_replaced(i) for i in report.items("supersede"))),
+        _section("Said more fully", (_replaced(i) for i in report.items("merge"))),
         _section("For you to settle", (_asked(i) for i in report.items("conflict"))),
         _section("Waiting in inbox.md", (f"- {_text(i.text)} ({i.why or 'not certain enough'})" for i in report.items("inbox"))),
         _section("Seen again", (_learned(i) for i in report.items("reinforce"))),
@@ -111,7 +112,7 @@ def _dropped(items: Sequence[Item]) -> str:
 def _session(session: SessionReport) -> str:
     counts = ", ".join(
         f"{session.count(action)} {word}" for action, word in
-        (("add", "learned"), ("supersede", "replaced"), ("conflict", "to settle"), ("reinforce", "seen again"), ("drop", "left out"))
+        (("add", "learned"), ("merge", "said more fully"), ("supersede", "replaced"), ("conflict", "to settle"), ("reinforce", "seen again"), ("drop", "left out"))
         if session.count(action)
     )
     said = f": {_text(session.message)}" if session.message else ""

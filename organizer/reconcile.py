@@ -1,6 +1,6 @@
-"""In: verified candidates and what is known. Out: one Decision each: add, reinforce, supersede, conflict, ignore, inbox.
+"""In: verified candidates and what is known. Out: one Decision each: add, reinforce, merge, supersede, conflict, ignore, inbox.
 
-A statement that is known gets another source, once per source. One that cannot hold together with what is known
+A statement that is known gets another source, once per source; one that says all that is known and more takes its place. One that cannot hold together with what is known
 replaces it only when a user said so later and in so many words (or the candidate is a correction); a line that a
 person wrote or edited is never replaced, and everything less certain keeps both and asks a person. A statement
 that returns after it was replaced (A, B, A) is a new memory that replaces B in turn.
@@ -42,6 +42,8 @@ def decide(
     if same is not None and _compatible(candidate, same) and _one_scope(scope_of(same.topic), scope):
         if any(_covers(r, candidate.source) for r in same.source_range):
             return Decision("ignore", candidate, same.id, "learned from this source before")
+        if match.fuller and _may_replace(candidate, same):
+            return Decision("merge", candidate, same.id, f"says the same and more ({match.score:.2f})")
         why = "same statement" if match.outcome == EXACT else f"same statement in other words ({match.score:.2f})"
         return Decision("reinforce", candidate, same.id, why)
     if candidate.gate == "inbox":
@@ -85,6 +87,12 @@ def _compatible(candidate: Candidate, memory: Memory) -> bool:
     """A task is not reinforced by the report that it was done, nor an instruction by what merely happened."""
     pair = {candidate.kind, memory.kind}
     return len(pair) == 1 or pair <= COMPARED_KINDS or pair <= {"fact", "event"}
+
+
+def _may_replace(candidate: Candidate, memory: Memory) -> bool:
+    """A fuller wording is taken only where it weighs as much: no less certain, of one kind, and said by a user if the other was."""
+    said = candidate.stated_by == "user" or not (memory.from_person or memory.stated_by == "agent")
+    return candidate.gate != "inbox" and candidate.kind == memory.kind and memory.stated_by != "person" and memory.status == "active" and said
 
 
 def _one_scope(a: str, b: str) -> bool:

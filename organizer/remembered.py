@@ -3,7 +3,7 @@ and what does not stand in its source.
 
 `remember` writes at once and is readable at once; nothing in it waits for a model or a search through the sources. What it
 wrote is checked here, once: a statement that was known before moves to History and points to the older one, which is given
-its sources; one that contradicts another becomes a question for a person; an exact value that its cited source does not hold
+its sources (or the older one to it, if it says more); one that contradicts another becomes a question for a person; an exact value that its cited source does not hold
 is reported. What a person wrote is theirs and not checked.
 """
 
@@ -79,6 +79,9 @@ def check(library: Library, ids: Sequence[str], *, now: datetime) -> Checked:
             continue
         if decision.action == "reinforce" and memory.status == "active":
             planner.merge(memory, target, why=f"remembered by an agent; {decision.why}")
+            out.joined += 1
+        elif decision.action == "merge" and memory.status == "active":
+            planner.merge(target, memory, why=f"remembered by an agent; {decision.why}")
             out.joined += 1
         elif decision.action in ("supersede", "conflict"):
             planner.ask(memory, target, why=f"remembered by an agent; {decision.why}")

@@ -143,7 +143,7 @@ class RunReport:
 
     def share(self) -> dict[str, int]:
         """How many of the kept statements rules proposed, and how many the model."""
-        kept = self.items("add", "reinforce", "supersede", "conflict")
+        kept = self.items("add", "reinforce", "merge", "supersede", "conflict")
         return dict(sorted(Counter(i.by for i in kept).items()))
 
     def dropped_because(self) -> dict[str, int]:
@@ -178,7 +178,7 @@ class RunReport:
             f"{'would organize' if self.dry_run else 'organized'} {done} session{'' if done == 1 else 's'}"
             + (f", {self.unchanged} unchanged" if self.unchanged else "") + f" in {self.seconds:.1f} s"
         ]
-        names = (("add", "learned"), ("reinforce", "seen again"), ("supersede", "superseded"), ("conflict", "to review"),
+        names = (("add", "learned"), ("reinforce", "seen again"), ("merge", "said more fully"), ("supersede", "superseded"), ("conflict", "to review"),
                  ("inbox", "in the inbox"), ("drop", "dropped"), ("ignore", "known already"))
         told = ", ".join(f"{counts[key]} {word}" for key, word in names if counts.get(key))
         if told:
@@ -203,7 +203,7 @@ class RunReport:
 
     def _detail(self) -> list[str]:
         lines: list[str] = []
-        heads = {"add": "+", "reinforce": "=", "supersede": "~", "conflict": "?", "inbox": "…", "drop": "-"}
+        heads = {"add": "+", "reinforce": "=", "merge": "≈", "supersede": "~", "conflict": "?", "inbox": "…", "drop": "-"}
         for session in self.sessions:
             lines += ["", f"{session.thread}  {one_line(session.title, 70)}  ({session.status}, {session.events} events)"]
             if session.message:

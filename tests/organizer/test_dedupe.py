@@ -95,3 +95,45 @@ def test_thousand_lookups_among_two_thousand_memories_are_quick() -> None:
     for text in texts[2000:]:
         known.find(text)
     assert time.perf_counter() - begun < 10.0
+
+
+FULLER = [
+    ("The `resumeFromCurrentBranch()` function only looks at the HEAD commit.",
+     "The `resumeFromCurrentBranch` function only looks at HEAD, not at commits unique to this branch."),
+    ("The lending desk hands out cameras.", "The lending desk hands out cameras and the tripods that belong to them."),
+    ("備品の貸出には承認が必要である。", "備品の貸出には承認が必要であり、担任が与える。"),
+    ("예약 기록은 사무실에 남긴다.", "예약 기록은 사무실에 서면으로 남긴다."),
+    ("借用 记录 保存 在 办公室。", "借用 记录 保存 在 办公室 的 柜子里。"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), FULLER)
+def test_the_fuller_of_two_that_are_one_is_known_as_such(old: str, new: str) -> None:
+    match = Known([memory(old)]).find(new)
+    assert (match.outcome, match.fuller) == (POSSIBLE, True), match
+    back = Known([memory(new)]).find(old)
+    assert (back.outcome, back.fuller) == (POSSIBLE, False)
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("Backups of the school run at night.", "Backups of the school run at night and are kept 30 days."),
+    ("The lending desk hands out cameras.", "The lending desk hands out cameras to Kim Mina."),
+    ("The lending desk hands out cameras.", "The lending desk hands out no cameras, not even to teachers."),
+    ("Use npm for every install of the app.", "Use pnpm for every install of the app, not npm."),
+    ("The report is sent to parents.", "The report is sent to parents unless they decline."),
+])
+def test_more_that_changes_what_is_said_is_not_the_same_said_more_fully(old: str, new: str) -> None:
+    assert Known([memory(old)]).find(new).outcome == NEW
+
+
+def test_a_word_that_says_little_tells_no_two_long_statements_apart() -> None:
+    old = "Hook handlers now use `agentOf()` which uses the known agent from the command structure of the hooks"
+    assert Known([memory(old)]).find(old.replace("uses the known agent", "gets the agent")).outcome == POSSIBLE
+    assert Known([memory(old)]).find(old.replace("command", "folder")).outcome == NEW
+    assert Known([memory("The desk uses the key")]).find("The desk gets the key").outcome == NEW
+
+
+def test_what_only_leads_in_to_a_statement_is_not_its_name() -> None:
+    old = "The lint error in `hooks.go:488` is a pre-existing bug (it prints `err` instead of `initErr`)."
+    new = "Pre-existing issue: The lint error in `hooks.go:488` is a bug where `err` is printed instead of `initErr`."
+    assert Known([memory(old)]).find(new).outcome == POSSIBLE

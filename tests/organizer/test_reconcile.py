@@ -119,7 +119,7 @@ def test_the_assistant_correcting_itself_in_one_session_asks_nobody() -> None:
 def test_a_longer_sentence_with_a_not_somewhere_is_no_contradiction() -> None:
     old = memory("The `resumeFromCurrentBranch()` function only looks at the HEAD commit.")
     new = "The `resumeFromCurrentBranch` function only looks at HEAD, not at commits unique to this branch."
-    assert action(new, old) == "add"
+    assert action(new, old) == "merge"
 
 
 def test_a_change_said_earlier_than_what_stands_only_asks() -> None:
@@ -156,3 +156,21 @@ def test_statements_of_two_repositories_do_not_meet() -> None:
 def test_events_and_tasks_never_contradict() -> None:
     old = memory("The build took 7 minutes", kind="event")
     assert action("The build took 9 minutes", old, kind="event") == "add"
+
+
+SHORT, LONG = "The lending desk hands out cameras.", "The lending desk hands out cameras and the tripods that belong to them."
+
+
+@pytest.mark.parametrize(("more_of_old", "more_of_new", "expected"), [
+    ({}, {}, "merge"),
+    ({"stated_by": "person"}, {}, "reinforce"),
+    ({"metadata": {"role": "user"}}, {"stated_by": "assistant"}, "reinforce"),
+    ({"metadata": {"role": "user"}}, {}, "merge"),
+    ({"stated_by": "agent"}, {"stated_by": "assistant"}, "reinforce"),
+    ({"status": "conflicted"}, {}, "reinforce"),
+    ({"kind": "event"}, {}, "reinforce"),
+    ({}, {"gate": "inbox"}, "reinforce"),
+])
+def test_what_says_more_takes_the_place_of_what_weighs_no_more(more_of_old: dict[str, Any], more_of_new: dict[str, Any], expected: str) -> None:
+    assert action(LONG, memory(SHORT, **more_of_old), **more_of_new) == expected
+    assert action(SHORT, memory(LONG, **more_of_old), **more_of_new) == "reinforce"
