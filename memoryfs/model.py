@@ -209,6 +209,42 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Inserted:
+    """An exact value of an answer as it stands in the evidence `number`: characters `start` to `end` of the event's text,
+    or, where `of` is "time", of its time."""
+
+    text: str
+    number: int
+    thread: str
+    index: int
+    start: int
+    end: int
+    of: str = "text"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "text": self.text, "evidence": self.number, "thread": self.thread, "index": self.index, "start": self.start,
+            "end": self.end, "of": self.of,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One sentence that a model wrote from evidence. `[n]` in it, and `citations`, count `Recall.evidence` from 1."""
+
+    text: str
+    citations: tuple[int, ...]
+    values: tuple[Inserted, ...]
+    model: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "text": self.text, "citations": list(self.citations), "values": [v.to_dict() for v in self.values],
+            "model": self.model,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Recall:
     """The answer of recall. `notices` say what did not work (vectors off, index behind), never silently."""
 
@@ -222,9 +258,10 @@ class Recall:
     notices: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     file: Mapping[str, Any] = field(default_factory=dict)  # the file that was asked about: `path`, `exists`
+    answer: Answer | None = None  # only where one was asked for and passed its checks
 
     def to_dict(self) -> dict[str, Any]:
-        return ({"file": dict(self.file)} if self.file else {}) | {
+        return ({"file": dict(self.file)} if self.file else {}) | ({"answer": self.answer.to_dict()} if self.answer else {}) | {
             "query": self.query, "decision": self.decision, "level": self.level, "abstained": self.abstained,
             "tokens": self.tokens, "memories": [m.to_dict() for m in self.memories],
             "evidence": [e.to_dict() for e in self.evidence], "notices": list(self.notices),

@@ -78,12 +78,23 @@ def stores_below(top: Path) -> Iterator[Path]:
                 waiting.append((Path(entry.path), depth + 1))
 
 
-def recall(stores: Sequence[tuple[MemoryStore, int]], query: str, **options: Any) -> Recall:
+def recall(stores: Sequence[tuple[MemoryStore, int]], query: str, *, answer: bool = False, **options: Any) -> Recall:
     """`MemoryStore.recall` over several stores, given with their distances, nearest first; the bounds hold for all together.
 
-    One store that cannot be read costs only itself (a problem); the nearest one's errors are raised.
+    One store that cannot be read costs only itself (a problem); the nearest one's errors are raised. An answer is written
+    from the evidence of all, and a question expanded, by the nearest one's model.
     """
     nearest, distance = stores[0]
+    if answer:
+        if str(options.get("level", "auto")) == "auto":
+            options["level"] = "2"  # an answer is written from the source
+        return nearest.answered(recall(stores, query, **options), options.get("generator"))
+    if nearest.config.recall.expand and "expansion" not in options:  # once for all
+        from memoryfs.recall.expand import expansion
+
+        options["expansion"] = expansion(
+            nearest.root, nearest.config, query, level=options.get("level", "auto"), generator=options.get("generator")
+        )
     first = nearest.recall(query, **options)
     if len(stores) == 1:
         return first if distance == 0 else _at(first, nearest, distance)

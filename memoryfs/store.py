@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -241,16 +241,19 @@ class MemoryStore:
     def recall(
         self, query: str = "", *, k: int = 10, level: str | int = "auto", max_tokens: int | None = None,
         status: Sequence[str] = CURRENT, as_of: str | None = None, file: str | None = None, cwd: Path | None = None,
-        vectors: bool = True, generator: Generator | None = None, **options: Any,
+        vectors: bool = True, generator: Generator | None = None, answer: bool = False, **options: Any,
     ) -> Recall:
         """The memories and verbatim evidence that answer `query`; see DESIGN §3. Raises UsageError.
 
+        With `answer` also one checked sentence, where a model (`generator`, or the settings') is trusted to write it.
         With `file`, a path read from `cwd`, only what concerns that file, and all of it where `query` is empty. With
         `inbox` among the statuses also what waits in inbox.md, in at most half of the places.
         """
         from memoryfs import index as indexes
         from memoryfs.recall import recall
 
+        if answer and str(level) == "auto":
+            level = "2"  # an answer is written from the source
         if str(level) == "3" and generator is None:
             from memoryfs.models import open_generator
 
@@ -258,7 +261,12 @@ class MemoryStore:
             if generator is not None:
                 with closing(generator):
                     return self.recall(query, k=k, level=level, max_tokens=max_tokens, status=status, as_of=as_of, file=file,
-                                       cwd=cwd, vectors=vectors, generator=generator, **options)
+                                       cwd=cwd, vectors=vectors, generator=generator, answer=answer, **options)
+        expansion = options.pop("expansion", None)  # scoped recall has one for all stores
+        if expansion is None and self.config.recall.expand:
+            from memoryfs.recall.expand import expansion as expand
+
+            expansion = expand(self.root, self.config, query, level=level, generator=generator)
         with indexes.borrowed(self.root) as index:
             now = self.clock()
             report = index.sync(now=now)
@@ -266,7 +274,7 @@ class MemoryStore:
             bounds: dict[str, Any] = {
                 "k": k, "level": str(level), "max_tokens": max_tokens or self.config.recall.max_tokens,
                 "status": tuple(s for s in status if s != "inbox") or ("withdrawn",), "as_of": as_of,
-                "embedder": embedder, "generator": generator, "now": now, **options,
+                "embedder": embedder, "generator": generator, "now": now, "expansion": expansion.text if expansion else "", **options,
             }
             if file is not None:
                 from memoryfs import filewise
@@ -276,7 +284,14 @@ class MemoryStore:
                 found = recall(index, query, **bounds)
         if "inbox" in status:
             found = _with_waiting(found, self.root, query, k if tuple(status) == ("inbox",) else max(1, k // 2), k)
-        return _with_problems(found, (*self.config_problems, *report.problems))
+        found = _with_problems(found, (*self.config_problems, *report.problems), expansion.notice if expansion else "")
+        return self.answered(found, generator) if answer else found
+
+    def answered(self, found: Recall, generator: Generator | None = None) -> Recall:
+        """`found` with an answer from its evidence, or with a notice why there is none."""
+        from memoryfs.recall.answer import answered
+
+        return answered(self.root, self.config.models, found, generator, seconds=self.config.recall.answer_seconds)
 
     def read(self, ref: str) -> Reading:
         """A topic, `topic#Section`, `^m-…` or `THREAD:A-B`, as it stands. Raises NotFoundError, OutsideStoreError."""
@@ -368,8 +383,6 @@ def select(
 
 def _with_waiting(found: Recall, root: Path, query: str, most: int, k: int) -> Recall:
     """The answer with what waits in the inbox behind its memories, `k` in all."""
-    from dataclasses import replace
-
     from memoryfs import inbox
     from memoryfs.model import Breadcrumb
 
@@ -377,7 +390,7 @@ def _with_waiting(found: Recall, root: Path, query: str, most: int, k: int) -> R
     return replace(found, memories=(*found.memories[: k - len(waiting)], *waiting))
 
 
-def _with_problems(found: Recall, problems: tuple[Problem, ...]) -> Recall:
-    from dataclasses import replace
-
-    return replace(found, problems=(*found.problems, *problems)) if problems else found
+def _with_problems(found: Recall, problems: tuple[Problem, ...], notice: str) -> Recall:
+    if not problems and not notice:
+        return found
+    return replace(found, problems=(*found.problems, *problems), notices=(*found.notices, *([notice] if notice else ())))

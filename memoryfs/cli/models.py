@@ -61,11 +61,11 @@ def fetch_model(ctx: click.Context, name: str) -> None:
 @models_command.command("check")
 @click.pass_context
 def check_models(ctx: click.Context) -> None:
-    """Calibrate the models on known answers; the organizer trusts only what passes."""
+    """Calibrate the models on known answers; organizer and recall trust only what passes."""
     from importlib.metadata import entry_points
 
     from memoryfs.models import check, open_embedder, open_generator
-    from memoryfs.recall import judged
+    from memoryfs.recall import answer, judged
 
     store = open_store(ctx)
     results = []
@@ -76,6 +76,7 @@ def check_models(ctx: click.Context) -> None:
         for entry in entry_points(group="memoryfs.calibrations"):
             results += entry.load()(generator)
         results.append(judged.measure(store.root, generator))
+        results.append(answer.measure(generator))
         generator.close()
     embedder = open_embedder(store.config.models)
     if embedder is None:

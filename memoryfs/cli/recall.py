@@ -29,10 +29,11 @@ MAX_K = 1000
 @click.option("--scope", "scope_name", type=click.Choice(["here", "up", "all"]),
               help="The nearest store, also those above it, or also siblings and descendants.  [default: up; here with --store]")
 @click.option("--no-vectors", is_flag=True, help="Words only.")
+@click.option("--answer", is_flag=True, help="Also one sentence with citations, if a model is trusted to write it.")
 @click.pass_context
 def recall_command(
     ctx: click.Context, query: tuple[str, ...], k: int, file: str | None, level: str, max_tokens: int | None,
-    status: str, as_of: str | None, scope_name: str | None, no_vectors: bool,
+    status: str, as_of: str | None, scope_name: str | None, no_vectors: bool, answer: bool,
 ) -> None:
     """Find memories and the exact source text that answers QUERY, or all that concerns a file."""
     text = " ".join(query)
@@ -49,7 +50,7 @@ def recall_command(
         raise UsageError(f"unknown status {', '.join(sorted(unknown))}", remedy=f"Statuses: {', '.join(STATUSES)}.")
     stores = stores_in_scope(ctx, scope_name)
     found = scoped.recall(stores, text, k=min(k, MAX_K), level=level, max_tokens=max_tokens,
-                          status=wanted, as_of=as_of, file=file, vectors=not no_vectors)
+                          status=wanted, as_of=as_of, file=file, vectors=not no_vectors, answer=answer)
     for line in found.notices:
         notice(ctx, line)
     report_problems(ctx, found.problems)
@@ -64,6 +65,10 @@ def page(found: Recall, on: Paper | None = None, root: Path | None = None) -> st
     """The answer for a person; `root` is the nearest store's folder. Evidence is never wrapped: it is verbatim."""
     on = on or Paper()
     lines: list[str] = []
+    if found.answer:
+        lines += [on.bold(row) for row in wrap(found.answer.text, on.width)]
+        lines += [on.dim(row) for row in wrap(f"written by {found.answer.model} from the evidence below", on.width, "    ")]
+        lines.append("")
     if found.file:
         gone = "" if found.file["exists"] else " (there is no such file now)"
         lines += wrap(f"About {found.file['path']}{gone}", on.width, "    ", "")
@@ -84,10 +89,11 @@ def page(found: Recall, on: Paper | None = None, root: Path | None = None) -> st
             lines += [on.dim(row) for row in wrap(_aged(crumb.about), on.width, "    ")]
     if found.memories and found.evidence:
         lines.append("")
-    for proof in found.evidence:
+    for number, proof in enumerate(found.evidence, 1):
         mark = f"  (superseded by ^{proof.superseded_by})" if proof.superseded_by else ""
         head = f"{proof.thread}:{proof.index} [{proof.start}:{proof.end}]  {proof.role}  {proof.time or ''}"
-        lines.append(on.bold(safe(head.rstrip())) + on.warn(mark))
+        cited = f"[{number}] " if found.answer else ""
+        lines.append(on.bold(cited + safe(head.rstrip())) + on.warn(mark))
         lines.extend("    " + safe(row) for row in proof.text.splitlines())
     return "\n".join(lines) if lines else "Nothing found."
 

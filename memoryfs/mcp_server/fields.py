@@ -16,7 +16,7 @@ from memoryfs.errors import UsageError
 
 @dataclass(frozen=True)
 class Field:
-    """One argument. `kind`: string, integer or list (of strings); `least` and `most` bound a number, or the length of text."""
+    """One argument. `kind`: string, integer, boolean or list (of strings); `least` and `most` bound a number, or the length of text."""
 
     name: str
     about: str
@@ -77,6 +77,8 @@ def check(fields: Sequence[Field], arguments: Mapping[str, Any]) -> dict[str, An
 def _value(field: Field, value: Any) -> Any:
     if field.kind == "integer":
         return _number(field, value)
+    if field.kind == "boolean":
+        return _truth(field, value)
     if field.kind == "list":
         return _list(field, value)
     if isinstance(value, (int, float)) and not isinstance(value, bool) and field.choices:
@@ -105,6 +107,14 @@ def _number(field: Field, value: Any) -> int:
     if (field.least is not None and value < field.least) or (field.most is not None and value > field.most):
         raise UsageError(f"`{field.name}` must be from {field.least} to {field.most}, not {value}", remedy=field.about)
     return int(value)
+
+
+def _truth(field: Field, value: Any) -> bool:
+    if isinstance(value, str):
+        value = {"true": True, "false": False}.get(value.strip().casefold(), value)
+    if not isinstance(value, bool):
+        raise _wrong(field, value, "true or false")
+    return value
 
 
 def _list(field: Field, value: Any) -> list[str]:

@@ -87,7 +87,7 @@ def available(stores: Stores) -> tuple[ToolSpec, ...]:
 def _recall(stores: Stores, a: dict[str, Any]) -> str:
     found = scoped.recall(
         stores.all(a["scope"]), a["query"] or "", k=a["k"], level=a["level"], max_tokens=a["max_tokens"],
-        file=a["file"] or None, cwd=stores.cwd, as_of=a["as_of"],
+        file=a["file"] or None, cwd=stores.cwd, as_of=a["as_of"], answer=a["answer"],
     )
     return answers.fit_recall(found.to_dict())
 
@@ -193,6 +193,7 @@ TOOLS = (
                  Field("as_of", "Answer as of this date (2026-05-14).", most=100),
                  Field("scope", "here: the nearest store; up: also those above it; all: also siblings.", default="up",
                        choices=scoped.NAMES),
+                 Field("answer", "Also one sentence with citations, if a local model is trusted to write it.", "boolean", False),
              ), _recall),
     ToolSpec("read_memory", "Read projects/x.md, projects/x.md#Facts, ^m-7c01d2 or THREAD:128-146 as it stands.", "read", (
         Field("ref", "What to read.", required=True, least=1, most=1000), _OFFSET), _read),

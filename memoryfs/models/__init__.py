@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoryfs.models.opening import open_embedder, open_generator
+from memoryfs.models.opening import lent_generator, open_embedder, open_generator
 from memoryfs.models.protocols import Embedder, Generator
 
-__all__ = ["Embedder", "Generator", "open_embedder", "open_generator"]
+__all__ = ["Embedder", "Generator", "lent_generator", "open_embedder", "open_generator"]

@@ -23,6 +23,7 @@ from memoryfs.errors import ModelUnavailableError
 
 WORKER = Path(__file__).with_name("worker.py")
 OPEN_SECONDS = 180.0  # a few GB from a slow disk
+OPEN_LEAST = 10.0  # of it, where a request must be answered sooner
 REQUEST_SECONDS = 300.0
 CRASHES = 3
 _INSTALL = "Reinstall it (`pip install --force-reinstall 'memoryfs[llm]'`) or work with --no-model; everything works without."
@@ -101,7 +102,7 @@ class Child:
         if self.info and self._process and self._process.poll() is None:
             return
         self._spawn()
-        answer = self._exchange(self._opening, OPEN_SECONDS)
+        answer = self._exchange(self._opening, min(OPEN_SECONDS, max(OPEN_LEAST, self._request_seconds)))
         if not answer["ok"]:
             self._end()
             self._final = ModelUnavailableError(f"{self.label}: {answer['error']}", remedy=_INSTALL)

@@ -6,7 +6,8 @@ between them, are a chain. `auto` looks only at this machine: no setting but an 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +18,32 @@ from memoryfs.models.protocols import Embedder, Generator
 _REMEDY = "Mend `models` in memoryfs.toml, or set it to \"auto\" or \"none\"."
 
 
-def open_generator(config: Models) -> Generator | None:
+def open_generator(config: Models, seconds: float | None = None) -> Generator | None:
     """The generator of the settings; None for `none`, and for `auto` where no model is installed.
 
-    Raises ModelUnavailableError for a named model or file that is not there, UsageError for a setting that is neither.
+    `seconds` bounds the wait for each answer, and before it for a local model to load. Raises ModelUnavailableError for a
+    named model or file that is not there, UsageError for a setting that is neither.
     """
-    links = _links(config.generator, lambda one: _generator(one, config))
+    links = _links(config.generator, lambda one: _generator(one, config, {} if seconds is None else {"request_seconds": seconds}))
     if len(links) < 2:
         return links[0] if links else None
     from memoryfs.models.chain import ChainGenerator
 
     return ChainGenerator(links)
+
+
+@contextmanager
+def lent_generator(config: Models, given: Generator | None, seconds: float) -> Iterator[Generator | None]:
+    """`given`, which stays open; else the generator of the settings, closed in the end. Raises as `open_generator`."""
+    if given is not None:
+        yield given
+        return
+    opened = open_generator(config, seconds)
+    try:
+        yield opened
+    finally:
+        if opened is not None:
+            opened.close()
 
 
 def open_embedder(config: Models) -> Embedder | None:
@@ -59,19 +75,19 @@ def _links(setting: str, make: Callable[[str], Any]) -> list[Any]:
     return links
 
 
-def _generator(setting: str, config: Models) -> Any:
+def _generator(setting: str, config: Models, bound: dict[str, float]) -> Any:
     if setting == "none":
         return None
     if _is_url(setting):
         from memoryfs.models.served import ServedGenerator
 
-        return ServedGenerator(setting, config.generator_name)
+        return ServedGenerator(setting, config.generator_name, **bound)
     path = _weights(setting, "generator")
     if path is None:
         return None
     from memoryfs.models.local import LlamaGenerator
 
-    return LlamaGenerator(path, threads=config.threads, context=config.context)
+    return LlamaGenerator(path, threads=config.threads, context=config.context, **bound)
 
 
 def _embedder(setting: str, config: Models) -> Any:

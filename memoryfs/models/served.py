@@ -166,8 +166,8 @@ class ServedEmbedder:
 class ServedGenerator:
     """`/v1/chat/completions`: scores from the likeliest first tokens, objects from a JSON-schema response format."""
 
-    def __init__(self, url: str, model: str = "") -> None:
-        self.server = Server(url)
+    def __init__(self, url: str, model: str = "", *, request_seconds: float = REQUEST_SECONDS) -> None:
+        self.server = Server(url, request_seconds=request_seconds)
         self._model = model
         self.evaluated = self.reused = self.cut = self.written = 0
 

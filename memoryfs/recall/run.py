@@ -32,13 +32,14 @@ STRONG = 0.5  # share of the query's weight that a memory must cover for level 0
 def recall(
     index: Index, query: str, *, k: int = 10, level: str = "auto", max_tokens: int = 1500,
     status: Sequence[str] = ("active", "conflicted"), as_of: str | None = None, file: str | None = None,
-    embedder: Embedder | None = None, generator: Generator | None = None, now: datetime | None = None,
+    embedder: Embedder | None = None, generator: Generator | None = None, now: datetime | None = None, expansion: str = "",
 ) -> Recall:
     """The memories and verbatim spans that answer `query`.
 
     At most `k` memories, and evidence from at most `k` distinct events, best first, in at most `max_tokens` estimated
     tokens. `as_of` (ISO date or time): nothing later is returned, and relative dates count from it. `file`: a path whose
-    name joins the query. Raises UsageError for an empty query or a bad `level`, `k` or `as_of`.
+    name joins the query. `expansion`: a passage (`expand`) that helps to rank. Raises UsageError for an empty query or a bad
+    `level`, `k` or `as_of`.
     """
     level = str(level)
     if level not in LEVELS:
@@ -69,6 +70,11 @@ def recall(
     notices.extend(index.take_notices())
     why_not = abstain.weak(index, asked, found)
     chosen = _level(level, decision, found)
+    if expansion:  # it ranks; what the question needs, and whether it is answered, its own words told
+        from memoryfs.recall import expand
+
+        wider = expand.widened(asked, vector, expansion, embedder)
+        found = index.guarded(lambda: find(*wider))
     memories = tuple(item.crumb for item in found.memories[:k])
     evidence: tuple[Evidence, ...] = ()
     if chosen >= 2 and found.events:
