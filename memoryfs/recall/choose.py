@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memoryfs.model import Event, Memory
-from memoryfs.recall import fuse, history, kinds
+from memoryfs.recall import fuse, history, kinds, outdated
 from memoryfs.recall.events import Candidate
 from memoryfs.recall.query import Query
 from memoryfs.text import scan, similarity_key
@@ -86,7 +86,7 @@ def events(index: Index, query: Query, found: Found, k: int) -> list[Chosen]:
     chosen = [listed[place] for place in fuse.spread(scored, k, across=query.asks_across)]
     if query.asks_now:
         chosen = _latest_first(index, chosen, dict(query.terms))
-    return _with_places(index, chosen, listed, kept, k)
+    return outdated.settle(index, query, found, _with_places(index, chosen, listed, kept, k), listed, k)
 
 
 def _latest_first(index: Index, chosen: list[Chosen], weights: Mapping[str, float]) -> list[Chosen]:
