@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memoryfs.index.units import MASK, MESSAGE, ROLE_MASK, SHIFT
-from memoryfs.model import Event
+from memoryfs.model import Breadcrumb, Event, Memory, SourceRange
 from memoryfs.recall import changes
 from memoryfs.recall.changes import Change
 from memoryfs.recall.events import Candidate
+from memoryfs.recall.history import DEMOTION
 from memoryfs.text import scan
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def settle(
     index: Index, query: Query, found: Found, chosen: Sequence[Chosen], likely: Sequence[Chosen], k: int
 ) -> list[Chosen]:
     """The chosen with marks; unless the question is about the past, what shows a change stands before what it replaced."""
-    shown = gather(index, found, chosen, likely)
+    shown = found.shown = gather(index, found, chosen, likely)
     if not shown:
         return list(chosen)
     asks_past = bool(_PAST.search(query.text))
@@ -77,6 +78,43 @@ def settle(
             out.append(c)
             placed.add(_ref(c.event))
     return out[:k]
+
+
+def memories(index: Index, found: Found, crumbs: Sequence[Breadcrumb]) -> tuple[Breadcrumb, ...]:
+    """The memories, behind the others those that state what was given up after they were learned, marked like events.
+
+    What a person wrote is the person's to take back, and stays as it is.
+    """
+    holding: list[Breadcrumb] = []
+    given_up: list[Breadcrumb] = []
+    for crumb in crumbs:
+        by = None if crumb.memory.superseded_by or crumb.memory.stated_by == "person" else _showing(index, crumb.memory, found.shown)
+        if by is None:
+            holding.append(crumb)
+        else:
+            why = {**crumb.why, "superseded": round(crumb.score * (DEMOTION - 1), 4)}
+            given_up.append(replace(
+                crumb, memory=replace(crumb.memory, superseded_by=by.ref), score=crumb.score * DEMOTION, why=why))
+    return (*holding, *given_up)
+
+
+def _showing(index: Index, memory: Memory, shown: Sequence[Shown]) -> Shown | None:
+    """The latest event, later than all that the memory was learned from, that says that what it states was given up."""
+    said = [when for source in memory.source_range if (when := _learned(index, source)) is not None]
+    later = [
+        one for one in shown if said and one.when > max(said)
+        and any(changes.given_up(change, memory.summary) and not _back(change, one, shown) for change in one.statements)
+    ]
+    return max(later, key=lambda one: one.when, default=None)
+
+
+def _learned(index: Index, source: SourceRange) -> When | None:
+    number = index.thread_number(source.thread)
+    thread = index.thread(number) if number is not None else None
+    if thread is None:
+        return None
+    units = (unit for unit, position in enumerate(thread.event) if source.start <= thread.index[position] <= source.end)
+    return max((_when(index, number << SHIFT | unit) for unit in units), default=None)
 
 
 def gather(index: Index, found: Found, chosen: Sequence[Chosen], likely: Sequence[Chosen]) -> list[Shown]:

@@ -18,6 +18,7 @@ from memoryfs.recall.time import nearness
 
 if TYPE_CHECKING:
     from memoryfs.index.core import Index
+    from memoryfs.recall.outdated import Shown
 
 DENSE_K = 120
 USUAL = 0.4  # similarity, 0..1, of a message found by words
@@ -40,6 +41,7 @@ class Found:
     similarity: float = 0.0
     dense: bool = False
     asked_speaker: bool = False  # the question names someone who speaks in the threads found
+    shown: list[Shown] = field(default_factory=list)  # what the chosen events and the likely ones show of changes
 
 
 def retrieve(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from memoryfs.errors import ModelUnavailableError, UsageError
 from memoryfs.index.core import MISMATCH
 from memoryfs.model import Evidence, Recall
-from memoryfs.recall import abstain, choose, decide, extract, fuse, history, hops, judged, time
+from memoryfs.recall import abstain, choose, decide, extract, fuse, history, hops, judged, outdated, time
 from memoryfs.recall.events import CANDIDATES
 from memoryfs.recall.query import Query, analyse
 from memoryfs.recall.retrieve import Found, retrieve
@@ -83,6 +83,7 @@ def recall(
             found = hops.join(found, find(replace(asked, terms=second, text=""), None, HOP_CANDIDATES))
     if chosen >= 1 and found.events:
         evidence = tuple(_evidence(index, asked, found, k, max_tokens, decision == decide.EXACT, chosen))
+        memories = outdated.memories(index, found, memories)
     if chosen == 3:
         evidence, notice = judged.in_order(index.root, query, evidence, generator)
         if notice:

@@ -177,3 +177,16 @@ def test_what_a_sentence_says_was_replaced(sentence, role, pairs):
 def test_a_value_stands_whole():
     assert changes.stands("npm", "use npm!") and not changes.stands("npm", "use pnpm") and not changes.stands("5", "15 or 5_000")
     assert changes.stands("5冊", "上限は5冊です") and not changes.stands("5冊", "15冊まで")
+
+
+def test_a_memory_of_what_was_given_up_stands_behind_and_is_marked_unless_a_person_wrote_it(tmp_path):
+    say(tmp_path, OLD, "Our web app installs its packages with npm.")
+    say(tmp_path, NEW, "Use pnpm instead of npm in the web app.")
+    source = f" [^aaaaaa:0] ^m-00000a\n\n[^aaaaaa:0]: {OLD[:10]}; \"Our web app installs its packages with npm.\"\n"
+    stores.topic(tmp_path, "projects/web.md", stores.fact_file("The web app has packages.").replace(
+        "^m-000001", "^m-000001\n- The web app installs its packages with npm." + source))
+    with indexes.open(tmp_path) as index:
+        index.sync()
+        found = recall(index, "What installs the packages of the web app?", now=stores.NOW, level="2").memories
+    assert [(c.memory.id, c.memory.superseded_by) for c in found] == [("m-000001", None), ("m-00000a", f"{NEW}:0")]
+    assert found[1].to_dict()["superseded_by"] == f"{NEW}:0"
