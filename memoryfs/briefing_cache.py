@@ -22,7 +22,8 @@ def read_fresh(root: Path, config: Config, *, now: datetime | None = None) -> st
     Raises ReadOnlyError only for a MEMORY.md that is a link to nowhere or cannot be read.
     """
     stamp = stamps.read(root)
-    if stamp and stamps.holds(stamp, scan(root, config), config, runs.alarm(root)):
+    when = now or datetime.now().astimezone()
+    if stamp and stamps.holds(stamp, scan(root, config), config, runs.alarm(root), when.date().isoformat()):
         try:
             unchanged = (root / BRIEFING).read_bytes() == stamp["text"].encode("utf-8")
         except OSError:
@@ -31,7 +32,6 @@ def read_fresh(root: Path, config: Config, *, now: datetime | None = None) -> st
             return stamp["text"]
     from memoryfs.briefing import fresh
 
-    when = now or datetime.now().astimezone()
     try:
         return fresh.write_fresh(root, config, now=when)[0]
     except ReadOnlyError:

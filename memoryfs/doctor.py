@@ -278,9 +278,23 @@ def examine(
     results = []
     for check in (*CHECKS, *more):
         problems = tuple(dict.fromkeys(check(context)))
-        about = (check.__doc__ or "").strip().splitlines()[0] + (_last_run_told(context) if check is last_run else "")
+        about = (check.__doc__ or "").strip().splitlines()[0] + _told(check, context)
         results.append(Check(check.__name__.replace("_", " "), problems, about, fixed.get(check.__name__, ())))
     return tuple(results)
+
+
+def _told(check: Callable[[Context], Found], context: Context) -> str:
+    """What a line says beside what it stands for."""
+    return _last_run_told(context) if check is last_run else _stale_told(context) if check is sources else ""
+
+
+def _stale_told(context: Context) -> str:
+    """How many memories should be checked again: no fault of the store's, and no reason to call it ill."""
+    from memoryfs import staleness
+
+    counts = staleness.counts((m for t in context.topics.values() for m in t.memories), context.store.clock().date())
+    told = ", ".join(f"{name}: {count}" for name, count in counts.items())
+    return f" To check again: {sum(counts.values())} ({told}); `memoryfs list --stale`." if counts else ""
 
 
 def _last_run_told(context: Context) -> str:

@@ -21,6 +21,7 @@ from memoryfs.errors import UsageError
 from memoryfs.files import topic_paths
 from memoryfs.model import Breadcrumb, Evidence, Memory, Recall, SourceRange
 from memoryfs.scope import FOLDER
+from memoryfs.staleness import marked
 from memoryfs.text import estimate_tokens
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ MAX_UNITS = 2_000  # of the source that name the file and are looked at, the lat
 WIDE_RANGE = 12  # events; a longer range that merely passes the file says nothing of it
 FEW_FILES = 3  # a topic that lists more is not about each of them alone
 STRENGTH = {"files": 0.4, "path": 0.4, "name": 0.35, "source": 0.15, "among files": 0.1}
+UNCHECKED = 0.12  # what a memory that should be checked again loses
 STAGED = 0.1  # what a memory of an unmerged branch loses
 CONCERNS = ("instruction", "task", "decision", "bug", "fact", "event")
 _RANK = 0.1  # a step in CONCERNS
@@ -246,6 +248,8 @@ def _of_topic(
             recent = 0.1 * 0.5 ** (max(0, age) / _HALF_LIFE_DAYS) if age is not None else 0.0
             why = {"file": STRENGTH[how], "kind": round(_RANK * (len(CONCERNS) - CONCERNS.index(concern)), 4),
                    "recency": round(recent, 4)} | ({"branch": -STAGED} if memory.metadata.get("branch") else {})
+            memory = marked(memory, now.date())
+            why |= {"unchecked": -UNCHECKED} if memory.metadata.get("stale") else {}
             yield Breadcrumb(memory, sum(why.values()), why, about={"how": how, "concern": concern, "age_days": age})
 
 

@@ -1,34 +1,109 @@
-"""In: a path or a branch. Out: what git knows of it: when the file last changed, whether the branch is merged.
+"""In: a path or a branch. Out: what git knows of it: when the file last changed, whether the branch is merged, the main line.
 
-git is started only by a call of these functions, with a time limit, and never runs a hook or monitor of the repository.
-No git, no repository or no answer in time is "unknown", never an error.
+git is started only by a call of these functions, with a time limit. It reads: no hook, monitor, filter, external diff, pager or
+remote of the repository is run, no lock is taken, and a repository that git itself does not trust stays unread. No git, no
+repository or no answer in time is "unknown", never an error.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 
 SECONDS = 3.0
+MOST_BYTES = 64 << 20  # of a file that is compared with its commit
 DEFAULTS = ("main", "master", "trunk", "develop")
+_SAFE = (
+    "git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false",
+    "-c", "log.showSignature=false", "-c", "submodule.recurse=false", "-c", "protocol.allow=never",
+)
 
 
 def git(directory: Path, *arguments: str) -> tuple[int, str]:
     """Exit code and output of one git command run in `directory`; (-1, "") if git cannot be run or takes too long."""
     import subprocess
 
-    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *arguments]
-    environ = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
-    environ |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     try:
         done = subprocess.run(
-            command, cwd=directory, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False,
+            [*_SAFE, *arguments], cwd=directory, env=_environment(), stdin=subprocess.DEVNULL, capture_output=True,
+            timeout=SECONDS, check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return -1, ""
     return done.returncode, done.stdout.decode("utf-8", "replace").strip()
+
+
+def _environment() -> dict[str, str]:
+    """Ours without git's own variables; nothing is fetched (a partial clone lacks objects), asked, or locked."""
+    environ = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+    return environ | {
+        "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "", "LC_ALL": "C",
+    }
+
+
+class Lines:
+    """The lines of one git command's output, as bytes without their ends, while it runs and for at most `seconds`.
+
+    `code`, once all are read, is git's exit code; None where git is not there or was stopped.
+    """
+
+    def __init__(self, directory: Path, *arguments: str, seconds: float, feed: bytes = b"") -> None:
+        self.code: int | None = None
+        self._command, self._directory, self._seconds, self._feed = [*_SAFE, *arguments], directory, seconds, feed
+
+    def __iter__(self) -> Iterator[bytes]:
+        import subprocess
+        import tempfile
+        import threading
+
+        with tempfile.TemporaryFile() as words:
+            words.write(self._feed)
+            words.seek(0)
+            try:
+                process = subprocess.Popen(
+                    self._command, cwd=self._directory, env=_environment(), stdin=words, stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                )
+            except OSError:
+                return
+        stop = threading.Timer(max(0.0, self._seconds), process.kill)
+        stop.start()
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                yield line.rstrip(b"\n")
+            code = process.wait()
+            self.code = code if code >= 0 else None
+        finally:
+            stop.cancel()
+            process.kill()
+            with suppress(OSError):
+                process.stdout.close()
+            process.wait()
+
+
+def main_line(directory: Path) -> str:
+    """The commit that holds: the tip of the default branch, here or as last fetched, whichever is newer; where the repository
+    has none of the usual names, what is checked out. "" where that cannot be told."""
+    names = [f"refs/{place}/{name}" for name in DEFAULTS for place in ("heads", "remotes/origin")]
+    form = "%(refname) %(objectname) %(committerdate:unix) %(symref)"
+    code, told = git(directory, "for-each-ref", f"--format={form}", "refs/remotes/origin/HEAD", *names)
+    if code != 0:
+        return ""
+    rows = [line.split(" ") for line in told.splitlines()]
+    found = {row[0]: (int(row[2]), row[1]) for row in rows if len(row) == 4 and row[2].isdigit()}
+    named = next((row[3].removeprefix("refs/remotes/origin/") for row in rows if row[0] == "refs/remotes/origin/HEAD" and row[3]), "")
+    named = named or next((name for name in DEFAULTS if f"refs/heads/{name}" in found), "")
+    tips = [found[ref] for ref in (f"refs/heads/{named}", f"refs/remotes/origin/{named}", "refs/remotes/origin/HEAD") if ref in found]
+    if tips:
+        return max(tips, key=lambda tip: tip[0])[1]
+    code, commit = git(directory, "rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD^{commit}")
+    return commit if code == 0 else ""
 
 
 def in_repository(directory: Path) -> bool:
@@ -58,13 +133,28 @@ def last_change(path: Path) -> tuple[datetime, str] | None:
 @lru_cache(maxsize=64)
 def _last_change(path: str, moment: datetime) -> tuple[datetime, str]:
     folder, name = os.path.split(path)
-    if in_repository(Path(folder)):
-        clean, _ = git(Path(folder), "diff", "--quiet", "--no-ext-diff", "--no-textconv", "HEAD", "--", f"./{name}")
-        if clean == 0:
-            _, written = git(Path(folder), "log", "-1", "--format=%cI", "--no-show-signature", "--", f"./{name}")
-            if written:
-                return datetime.fromisoformat(written), "git"
+    if in_repository(Path(folder)) and _as_committed(Path(folder), name):
+        _, written = git(Path(folder), "log", "-1", "--format=%cI", "--no-show-signature", "--", f"./{name}")
+        if written:
+            return datetime.fromisoformat(written), "git"
     return moment, "mtime"
+
+
+def _as_committed(folder: Path, name: str) -> bool:
+    """Whether the file's bytes are those of the last commit. Computed here: `git diff` would run the filters that the
+    repository's settings name. A file that a filter changes on checkout counts as changed."""
+    code, told = git(folder, "ls-tree", "-z", "HEAD", "--", f"./{name}")
+    parts = told.partition("\t")[0].split(" ")
+    if code != 0 or len(parts) != 3 or parts[1] != "blob":
+        return False
+    try:
+        if os.path.getsize(folder / name) > MOST_BYTES:
+            return False
+        data = (folder / name).read_bytes()
+    except OSError:
+        return False
+    make = hashlib.sha256 if len(parts[2]) == 64 else hashlib.sha1
+    return make(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest() == parts[2]
 
 
 def default_branch(directory: Path) -> str | None:

@@ -149,7 +149,7 @@ class Memory:
         return {
             "id": self.id, "summary": self.summary, "kind": self.kind, "status": self.status, "topic": self.topic,
             "line": self.line, "source_range": [r.to_dict() for r in self.source_range],
-        }
+        } | ({"stale": self.metadata["stale"]} if self.metadata.get("stale") else {})
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,12 +21,14 @@ def why(memory: Memory, today: date) -> str:
     """`source changed 2026-06-03: src/auth.ts is gone`, `to be checked again since 2026-08-01`, or "" for a memory that is fresh."""
     if memory.status not in CURRENT or memory.done:
         return ""
-    said = (memory.date or "")[:10]
-    changed = str(memory.metadata.get("source_changed") or "")
-    day = changed[:10]
-    if changed and said <= day <= today.isoformat():
+    metadata = memory.metadata
+    return reason((memory.date or "")[:10], str(metadata.get("source_changed") or ""), str(metadata.get("recheck") or ""), today)
+
+
+def reason(said: str, changed: str, recheck: str, today: date) -> str:
+    """`why` from its parts: the ISO dates on which it was said last, its source changed (what is gone may follow), it is to be checked."""
+    if changed and said <= changed[:10] <= today.isoformat():
         return f"{SOURCE} {changed}"
-    recheck = str(memory.metadata.get("recheck") or "")
     return f"{RECHECK} {recheck}" if recheck and said < recheck <= today.isoformat() else ""
 
 
@@ -34,6 +36,11 @@ def marked(memory: Memory, today: date) -> Memory:
     """The memory, with the reason under `stale` of its metadata if it is stale."""
     reason = why(memory, today)
     return replace(memory, metadata={**memory.metadata, "stale": reason}) if reason else memory
+
+
+def all_marked(memories: Iterable[Memory], today: date) -> tuple[Memory, ...]:
+    """`marked` of each."""
+    return tuple(marked(memory, today) for memory in memories)
 
 
 def counts(memories: Iterable[Memory], today: date) -> dict[str, int]:

@@ -309,7 +309,9 @@ class MemoryStore:
         self, *, topic: str | None = None, kind: str | None = None, status: str | None = None
     ) -> tuple[Memory, ...]:
         """Memories in file order. `topic` is a relative path, or the start of one; `status` "all" or None means all."""
-        return select(self.topics(), topic=topic, kind=kind, status=status)
+        from memoryfs.staleness import all_marked
+
+        return all_marked(select(self.topics(), topic=topic, kind=kind, status=status), self.clock().date())
 
     def dedupe(self, text: str, *, vectors: bool = True) -> dict[str, Any]:
         """Is `text` remembered already? `{"verdict": exact|possible|new|unknown, "matches": […]}`."""

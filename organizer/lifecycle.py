@@ -82,7 +82,7 @@ def due(
     a memory, so that an old transcript that is imported today is not archived today."""
     entries = list(entries)
     given = ledger.judgements(entries)
-    touched = {e.id: e.time[:10] for e in entries if e.id}
+    touched = {e.id: e.time[:10] for e in entries if e.id and e.action != "stale"}
     asked = {id for topic in topics.values() for review in topic.reviews for id in review.memory_ids}
     out: dict[str, dict[str, str]] = {}
     for path, topic in sorted(topics.items()):

@@ -35,6 +35,7 @@ def page(report: RunReport) -> str:
         _section("Seen again", (_learned(i) for i in report.items("reinforce"))),
         _section("Understood from your edits", (_adopted(a) for a in report.adopted)),
         _section("What agents remembered, checked", (_adopted(a) for a in report.remembered)),
+        _section("To check again", (_stale(a) for a in report.stale)),
         _dropped(report.items("drop")),
         _section("Sessions", (_session(s) for s in report.sessions)),
         _section("Not tried", (f"- {_text(h.line())}" for h in report.held)),
@@ -60,6 +61,10 @@ def _head(report: RunReport) -> str:
     lines = report.summary_text().splitlines()
     title = f"# {'What a run would do' if report.dry_run else 'Run'} of {report.started}"
     return "\n".join([title, "", *(f"- {_text(line)}" for line in lines if line)]) + "\n"
+
+
+def _stale(told: Mapping[str, Any]) -> str:
+    return f"- {_text(told['text'])} → {_text(told['topic'])} ^{told['id']}: {'no longer: ' if told['action'] == 'lifted' else ''}{_text(told['why'])}"
 
 
 def _place(item: Item) -> str:

@@ -1,7 +1,7 @@
 """In: a store, transcripts, models, a budget. Out: the store organized, and a RunReport; read it as a list of stages.
 
 One run: complete what a killed run left · take in transcripts · understand hand edits and answers in the inbox · check what agents remembered · for each session with new
-events: segment, extract, verify, gate, place, reconcile, write · put topics in order · mark unmerged branches · synchronise the index · compile MEMORY.md. A session is
+events: segment, extract, verify, gate, place, reconcile, write · put topics in order · mark unmerged branches, and what should be checked again · synchronise the index · compile MEMORY.md. A session is
 recorded as done after its writes; one that fails costs only itself; the budget is looked at between sessions.
 """
 
@@ -36,8 +36,10 @@ from organizer import (
     opencode,
     remembered,
     split,
+    staleness,
     tidy,
 )
+from organizer.dedupe import vector_similarity
 from organizer.judges import Judges, open_judges
 from organizer.report import FAILED, RunReport, SessionReport, save
 from organizer.session import organize_session
@@ -145,8 +147,9 @@ def _stages(
         _sessions(run, open_library(root, config, entries, similarity=judges.similarity), waiting, judges)
         report.tokens, report.judged = judges.tokens(), judges.judged
         report.notices += judges.notices
-    _tidy(run)
+    _tidy(run, embedder)
     _branches(run)
+    _stale(run)
     _age(run)
     _index(run, embedder)
     _brief(run)
@@ -312,14 +315,15 @@ def write(root: Path, config: Config, work: journal.Work, entries: list[ledger.E
     return problems
 
 
-def _tidy(run: _Run) -> None:
+def _tidy(run: _Run, embedder: Embedder | None) -> None:
     """Put the topics in order after what was learned and changed."""
     def carried_out(work: journal.Work, entries: list[ledger.Entry]) -> list[Problem]:
         journal.begin(run.root, work)
         return write(run.root, run.config, work, entries)
 
     with run.stage("tidy"):
-        done = tidy.tidy(run.root, run.config, now=run.now, write=carried_out)
+        similarity = vector_similarity(embedder.embed_passages) if embedder is not None else None
+        done = tidy.tidy(run.root, run.config, now=run.now, write=carried_out, similarity=similarity)
     run.report.problems += done.problems
     run.report.notices += done.notices
 
@@ -334,6 +338,16 @@ def _branches(run: _Run) -> None:
         run.report.notices.append(f"on branches that are not merged: {marked} sources, marked and ranked lower until they are")
     if merged:
         run.report.notices.append(f"branch merged or gone: {merged} sources count fully now")
+
+
+def _stale(run: _Run) -> None:
+    """Mark what names things that left their repository, and give what passes a day to check it again."""
+    with run.stage("stale"):
+        found = staleness.stage(run.root, run.config, ledger.read(run.root)[0], now=run.now, left=run.left)
+    run.report.problems += found.problems
+    run.report.stale += [marked.to_dict() for marked in found.marked]
+    run.report.stale_counts = found.counts
+    run.report.notices += found.notices()
 
 
 def _age(run: _Run) -> None:

@@ -100,6 +100,8 @@ class RunReport:
     unchanged: int = 0
     adopted: list[Mapping[str, Any]] = field(default_factory=list)
     remembered: list[Mapping[str, Any]] = field(default_factory=list)  # what the check of agents' statements changed
+    stale: list[Mapping[str, Any]] = field(default_factory=list)  # what was marked as changed at its source, or no longer
+    stale_counts: Mapping[str, int] = field(default_factory=dict)  # memories that are stale now, where the run looked, by what made them so
     sessions: list[SessionReport] = field(default_factory=list)
     held: list[Held] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -116,7 +118,7 @@ class RunReport:
     @property
     def changed(self) -> bool:
         """Whether the run wrote anything that a person can see."""
-        return bool(self.sessions or self.adopted or self.remembered or self.briefing_changed or self.imported.get("added"))
+        return bool(self.sessions or self.adopted or self.remembered or self.stale or self.briefing_changed or self.imported.get("added"))
 
     @property
     def exit_code(self) -> int:
@@ -158,7 +160,9 @@ class RunReport:
             "kept_by": self.share(), "dropped_because": self.dropped_because(), "stopped": self.stopped,
             "briefing": {"bytes": self.briefing_bytes, "changed": self.briefing_changed},
             "stages": {k: round(v, 3) for k, v in self.stages.items()},
-            "adopted": [dict(a) for a in self.adopted], "remembered": [dict(a) for a in self.remembered], "sessions": [s.to_dict() for s in self.sessions],
+            "adopted": [dict(a) for a in self.adopted], "remembered": [dict(a) for a in self.remembered],
+            "stale": {"marked": [dict(a) for a in self.stale], "counts": dict(self.stale_counts)},
+            "sessions": [s.to_dict() for s in self.sessions],
             "held": [h.to_dict() for h in self.held],
             "notices": list(self.notices), "problems": [p.to_dict() for p in self.problems],
         }

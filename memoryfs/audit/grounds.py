@@ -234,10 +234,10 @@ def _plain(text: str) -> str:
 
 
 def weaknesses(memory: Memory, said: Sequence[Said]) -> tuple[str, ...]:
-    """What is weak: nothing behind it, a thread that is gone, or words that no person said."""
+    """What is weak: it should be checked again, nothing is behind it, a thread is gone, or no person said the words."""
     if not said:
         return (UNSOURCED,) if memory.metadata.get("adopted", True) else ()
-    out = []
+    out = [str(memory.metadata["stale"])] if memory.metadata.get("stale") else []
     if any(s.missing for s in said):
         out.append(GONE)
     if {s.by for s in said if not s.missing} <= {"assistant", "tool", "system", "agent", ""} \

@@ -13,6 +13,7 @@ from memoryfs.audit.grounds import Audit, OpenReview, ReadEvents, audit, stateme
 from memoryfs.errors import MemoryfsError
 from memoryfs.ledger import Entry
 from memoryfs.model import CURRENT, STATUSES, Event
+from memoryfs.staleness import all_marked
 from memoryfs.textfile import inside, read_file
 from memoryfs.topic import parse
 
@@ -37,6 +38,8 @@ def examine(
     else:
         wanted = _of_topic(subject, topics, entries) or _of_question(store, subject, k, vectors)
     topics |= _archived(store.root, wanted, topics, entries)
+    today = store.clock().date()
+    topics = {path: replace(t, memories=all_marked(t.memories, today)) for path, t in topics.items()}
     return audit(
         subject, wanted, topics, entries, reader(store), context=bool(id), history=history or bool(id), since=since,
         store=str(store.root),

@@ -2,7 +2,7 @@
 
 Worth, within a section: importance (0 to 1, default 0.5), plus up to 0.5 for recency (half of it is gone in 90 days before the
 newest date in the store, so that the same store gives the same order on every day), plus 0.3 for what a person stated, plus or
-minus what its judgements add (`memoryfs.usage`). What was judged wrong comes last.
+minus what its judgements add (`memoryfs.usage`), less 0.2 for what is stale (`memoryfs.staleness`). What was judged wrong comes last.
 Superseded, withdrawn and archived memories never stand in a briefing; an instruction only if a person said it.
 """
 
@@ -18,6 +18,7 @@ from memoryfs.briefing.gist import MAX_RECENT, Gist, Said, day_of
 from memoryfs.briefing.phrase import clip, escape, one_line, pointer
 from memoryfs.files import NOTES, is_episode
 from memoryfs.model import CURRENT, EMPTY
+from memoryfs.staleness import SOURCE, reason
 
 INSTRUCTIONS, PROJECTS, TASKS, RECENT = "Instructions", "Projects", "Open tasks", "Recent"
 CONTACTS, INFRASTRUCTURE, TOPICS, REVIEW = "Contacts", "Infrastructure", "Topics", "Needs review"
@@ -26,6 +27,8 @@ SECTIONS: Mapping[str, tuple[int, int]] = {
     INSTRUCTIONS: (12, 300), PROJECTS: (8, 200), TASKS: (6, 200), RECENT: (6, 200), CONTACTS: (4, 200),
     INFRASTRUCTURE: (4, 200), TOPICS: (4, 160), REVIEW: (4, 240),
 }
+_STALE = (" (source changed)", " (check again)")
+STALE = 0.2  # what it takes from the worth of a memory that it is to be checked again
 _OWN_SECTION = {"projects": PROJECTS, "contacts": CONTACTS, "infrastructure": INFRASTRUCTURE}
 
 
@@ -71,8 +74,11 @@ def _line(section: str, text: str, path: str, *, lead: str = "", tail: str = "",
     return Line(section, f"- {lead}{said}{tail}{pointer(path)}", path, **more)
 
 
-def _doubt(said: Said) -> str:
-    return " (needs review)" if said.conflicted else ""
+def _doubt(said: Said, today: date) -> str:
+    if said.conflicted:
+        return " (needs review)"
+    stale = reason(said.date, said.changed, said.recheck, today)
+    return _STALE[not stale.startswith(SOURCE)] if stale else ""
 
 
 def _topic_line(section: str, gist: Gist, scale: _Scale) -> Line:
@@ -83,8 +89,9 @@ def _topic_line(section: str, gist: Gist, scale: _Scale) -> Line:
 
 
 def review_words(text: str) -> str:
-    """A review's text with its pointers taken out: `[[#^m-1]] says 7 days` becomes `7 days`."""
+    """A review's text with its pointers taken out: `[[#^m-1]] says 7 days` becomes `7 days`; links to topics keep their path."""
     words = re.sub(r"\[\[[^\]]*#\^m-[^\]]*\]\](?:\s+(?:says|says:|says that))?\s*", "", text)
+    words = re.sub(r"\[\[([^\[\]|#]+)\]\]", r"\1", words)
     return words if words.strip() else text
 
 
@@ -112,7 +119,7 @@ def candidates(gists: Iterable[Gist], today: date, moved: Mapping[str, float] = 
         for said in gist.memories:
             if said.id not in seen:
                 seen.add(said.id)
-                _add_memory(said, gist.path, scale, found, recent, moved.get(said.id, 0.0))
+                _add_memory(said, gist.path, scale, found, recent, moved.get(said.id, 0.0), _doubt(said, today))
         found[REVIEW] += [_line(REVIEW, review_words(text), gist.path, id=id) for id, text in gist.reviews]
     for section, lines in found.items():
         if section != REVIEW:
@@ -129,18 +136,19 @@ def candidates(gists: Iterable[Gist], today: date, moved: Mapping[str, float] = 
 
 def _add_memory(
     said: Said, path: str, scale: _Scale, found: dict[str, list[Line]], recent: list[tuple[tuple[Any, ...], Line]],
-    moved: float,
+    moved: float, doubt: str,
 ) -> None:
     day = _day(said.date)
-    more = {"id": said.id, "worth": round(scale.worth(said.importance, day, said.person) + moved, 6), "date": said.date}
+    worth = scale.worth(said.importance, day, said.person) + moved - (STALE if doubt in _STALE else 0.0)
+    more = {"id": said.id, "worth": round(worth, 6), "date": said.date}
     if said.kind == "instruction":
         if said.person:
-            found[INSTRUCTIONS].append(_line(INSTRUCTIONS, said.summary, path, tail=_doubt(said), **more))
+            found[INSTRUCTIONS].append(_line(INSTRUCTIONS, said.summary, path, tail=doubt, **more))
     elif said.kind == "task":
         text = re.sub(r"\A\[[ xX]\]\s+", "", said.summary)
-        found[TASKS].append(_line(TASKS, text, path, lead="[ ] ", tail=_doubt(said), **more))
+        found[TASKS].append(_line(TASKS, text, path, lead="[ ] ", tail=doubt, **more))
     elif day:
-        line = _line(RECENT, said.summary, path, lead=f"{day} ", tail=_doubt(said), **more)
+        line = _line(RECENT, said.summary, path, lead=f"{day} ", tail=doubt, **more)
         recent.append(((moved < 0, -day.toordinal(), 0 if said.told else 2, path, -said.line), line))
 
 

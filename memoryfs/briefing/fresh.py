@@ -40,7 +40,7 @@ def write_fresh(root: Path, config: Config, *, now: datetime) -> tuple[str, bool
     for attempt in range(_ATTEMPTS):
         data, digest = _read(root / BRIEFING)
         started = time.time_ns()
-        compiled, found = _compile(root, config, now.date(), data)
+        compiled, found, until = _compile(root, config, now.date(), data)
         moved: _Moved | None = None
         try:
             if compiled.notes_moved is not None:
@@ -56,7 +56,7 @@ def write_fresh(root: Path, config: Config, *, now: datetime) -> tuple[str, bool
             if attempt == _ATTEMPTS - 1 or isinstance(error, ReadOnlyError):
                 raise
             continue
-        stamps.write(root, config, found, compiled.text, alarm=runs.alarm(root), started_ns=started)
+        stamps.write(root, config, found, compiled.text, alarm=runs.alarm(root), started_ns=started, until=until)
         if compiled.notes_moved is None:
             break
     return compiled.text, changed
@@ -69,7 +69,7 @@ def compiled_text(root: Path, config: Config, *, now: datetime) -> str:
 
 def explain(root: Path, config: Config, *, today: date | None = None) -> list[dict[str, Any]]:
     """Every candidate line of the store's briefing and whether it is in, best first by section. Writes nothing."""
-    compiled, _ = _compile(root, config, today or date.today(), _read(root / BRIEFING)[0])
+    compiled, *_ = _compile(root, config, today or date.today(), _read(root / BRIEFING)[0])
     return [item.to_dict() for item in compiled.explain]
 
 
@@ -108,14 +108,16 @@ def _judged(root: Path) -> dict[str, float]:
     return {id: usage.moved(verdicts) for id, verdicts in given.items()}
 
 
-def _compile(root: Path, config: Config, today: date, data: bytes) -> tuple[Compiled, Scan]:
+def _compile(root: Path, config: Config, today: date, data: bytes) -> tuple[Compiled, Scan, str]:
+    """The briefing, the walk, and the next day on which something in it becomes stale ("" if nothing does)."""
     topics, found = read_gists(root, config)
     stamp = stamps.read(root)
     compiled = compile_briefing(
         topics, decode(data), config.briefing, today=today, last_text=stamp["text"] if stamp else None,
         waiting=inbox.count(root), judged=_judged(root), alarm=runs.alarm(root),
     )
-    return compiled, found
+    coming = (said.recheck for gist in topics for said in gist.memories if said.recheck > today.isoformat())
+    return compiled, found, min(coming, default="")
 
 
 @dataclass(frozen=True)

@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from memoryfs.topic import Topic
 
 FILE = ".memoryfs/brief-topics.json"
-VERSION = 1  # of what is kept; raise it when the parser or this module reads more
+VERSION = 2  # of what is kept; raise it when the parser or this module reads more
 MAX_RECENT = 12  # facts and events kept of one topic; no briefing shows more of all topics together
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One memory. `person`: a person or the session's user said it; `told`: it was remembered, not extracted."""
+    """One memory. `person`: a person or the session's user said it; `told`: it was remembered, not extracted. `changed` and
+    `recheck`: since when it is stale, or will be (`memoryfs.staleness`); "" for neither."""
 
     id: str
     summary: str
@@ -40,6 +41,8 @@ class Said:
     date: str
     line: int
     importance: float
+    changed: str = ""
+    recheck: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ def gist_of(topic: Topic) -> Gist:
     said = [
         Said(
             m.id, m.summary, m.kind, m.status == "conflicted", m.from_person, m.stated_by in ("person", "agent"),
-            day_of(m.date), m.line, topic.importance,
+            day_of(m.date), m.line, topic.importance, day_of(m.metadata.get("source_changed")), day_of(m.metadata.get("recheck")),
         )
         for m in current
         if not m.done

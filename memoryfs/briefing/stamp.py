@@ -17,7 +17,7 @@ from memoryfs.errors import ReadOnlyError
 from memoryfs.files import Scan
 
 FILE = ".memoryfs/brief.json"
-VERSION = 1  # of the compiled form; raise it when the same input gives other bytes
+VERSION = 2  # of the compiled form; raise it when the same input gives other bytes
 
 
 def read(root: Path) -> dict[str, Any] | None:
@@ -36,13 +36,16 @@ def fingerprint(found: Scan, config: Config, alarm: str = "") -> str:
     return hashlib.sha256(repr((VERSION, config.briefing, alarm, rows)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def holds(stamp: dict[str, Any], found: Scan, config: Config, alarm: str = "") -> bool:
-    """Whether no topic file changed since the stamp was written, nor the alarm."""
-    return not stamp.get("racy") and stamp.get("fingerprint") == fingerprint(found, config, alarm)
+def holds(stamp: dict[str, Any], found: Scan, config: Config, alarm: str = "", today: str = "") -> bool:
+    """Whether no topic file changed since the stamp was written, nor the alarm, and no memory became stale until `today`
+    (ISO 8601)."""
+    passed = bool(stamp.get("until")) and today >= str(stamp["until"])
+    return not stamp.get("racy") and not passed and stamp.get("fingerprint") == fingerprint(found, config, alarm)
 
 
-def write(root: Path, config: Config, found: Scan, text: str, *, alarm: str = "", started_ns: int) -> None:
-    """Writes the stamp for `text`; `started_ns` is the time just before `found` was walked.
+def write(root: Path, config: Config, found: Scan, text: str, *, alarm: str = "", started_ns: int, until: str = "") -> None:
+    """Writes the stamp for `text`; `started_ns` is the time just before `found` was walked; `until`: the next day on which
+    a memory becomes stale, "" for none.
 
     A file changed within the clock's grain of that moment could change again unseen: the stamp then says so and does
     not hold. Where the folder cannot be written there is no stamp, and the next briefing is compiled again.
@@ -50,6 +53,6 @@ def write(root: Path, config: Config, found: Scan, text: str, *, alarm: str = ""
     from memoryfs.textfile import write_atomic
 
     racy = any(file.changed_about(started_ns) for file in found.files)
-    stamp = {"version": VERSION, "fingerprint": fingerprint(found, config, alarm), "racy": racy, "text": text}
+    stamp = {"version": VERSION, "fingerprint": fingerprint(found, config, alarm), "racy": racy, "until": until, "text": text}
     with contextlib.suppress(ReadOnlyError):
         write_atomic(root / FILE, json.dumps(stamp, ensure_ascii=False).encode("utf-8"))

@@ -19,14 +19,16 @@ from memoryfs.render import Paper, one_line, paper, safe, wrap
 @click.option("--kind", type=click.Choice(MEMORY_KINDS))
 @click.option("--status", type=click.Choice([*STATUSES, "inbox", "all"]), default="active", show_default=True,
               help="`inbox`: what waits in inbox.md for a person or a second sighting.")
+@click.option("--stale", is_flag=True, help="Only what should be checked again: its source changed, or its day has passed.")
 @click.option("--threads", is_flag=True, help="List threads instead of memories.")
 @click.option("--proposals", is_flag=True, help="Memories that three or more projects hold alike, and the store to share them in.")
 @click.option("-0", "nul", is_flag=True, help="Only topic paths, each once, separated by NUL.")
 @click.pass_context
 def list_command(
-    ctx: click.Context, topic: str | None, kind: str | None, status: str, threads: bool, proposals: bool, nul: bool
+    ctx: click.Context, topic: str | None, kind: str | None, status: str, stale: bool, threads: bool, proposals: bool, nul: bool
 ) -> None:
     """List topics and memories."""
+    from memoryfs.staleness import all_marked
     from memoryfs.store import select
 
     if proposals:
@@ -45,6 +47,8 @@ def list_command(
     topics = store.topics()
     report_problems(ctx, [p for t in topics.values() for p in t.problems])
     found = _waiting(store.root, kind) if status == "inbox" else select(topics, topic=topic, kind=kind, status=status)
+    today = store.clock().date()
+    found = [m for m in all_marked(found, today) if m.metadata.get("stale") or not stale]
     if nul:
         click.echo("".join(f"./{path}\0" for path in dict.fromkeys(m.topic for m in found)), nl=False)
         return
@@ -87,7 +91,7 @@ def _proposals(ctx: click.Context) -> None:
 
 def page(found: Sequence[Memory], on: Paper, root: Path) -> str:
     """Memories under their topics, in columns; on a terminal wrapped, elsewhere one line a memory."""
-    kinds = [m.kind + ("" if m.status == "active" else f" [{m.status}]") for m in found]
+    kinds = [m.kind + ("" if m.status == "active" else f" [{m.status}]") + (" [stale]" if m.metadata.get("stale") else "") for m in found]
     wide = max(map(len, kinds))
     lines: list[str] = []
     last = None
@@ -98,6 +102,8 @@ def page(found: Sequence[Memory], on: Paper, root: Path) -> str:
         head = f"  ^{memory.id}  {kind.ljust(wide)}  "
         rows = wrap(memory.summary, on.width if on.terminal else 0, " " * len(head), head)
         lines += [on.dim(head) + rows[0][len(head):], *rows[1:]]
+        if memory.metadata.get("stale") and on.terminal:
+            lines += [on.warn(row) for row in wrap(memory.metadata["stale"], on.width, " " * len(head))]
     return "\n".join(lines)
 
 

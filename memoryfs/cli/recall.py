@@ -77,6 +77,7 @@ def page(found: Recall, on: Paper | None = None, root: Path | None = None) -> st
     for crumb in found.memories:
         memory = crumb.memory
         mark = "" if memory.status == "active" else f" [{memory.status}]"
+        mark += " [stale]" if memory.metadata.get("stale") else ""
         lines += wrap(memory.summary, on.width, "    ", f"^{memory.id}{mark}  ")
         place = memory.topic if not crumb.scope else f"{crumb.store}/{memory.topic}"
         shown = safe(f"{place}:{memory.line}")
@@ -85,6 +86,8 @@ def page(found: Recall, on: Paper | None = None, root: Path | None = None) -> st
         ranges = [r.label for r in memory.source_range]
         more = f"  +{len(ranges) - 3}" if len(ranges) > 4 else ""
         lines.append("    " + on.dim(shown + "".join(f"  {label}" for label in ranges[: 3 if more else 4]) + more))
+        if memory.metadata.get("stale"):
+            lines += [on.warn(row) for row in wrap(memory.metadata["stale"], on.width, "    ")]
         if crumb.about:
             lines += [on.dim(row) for row in wrap(_aged(crumb.about), on.width, "    ")]
     if found.memories and found.evidence:

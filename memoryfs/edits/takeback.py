@@ -17,6 +17,7 @@ from memoryfs import ledger
 from memoryfs.config import Config
 from memoryfs.edits.echoes import entry_of
 from memoryfs.edits.plan import Change
+from memoryfs.edits.renew import renew
 from memoryfs.edits.write import edit_topic, read_topic
 from memoryfs.errors import NotFoundError, UnwritableFileError, UsageError
 from memoryfs.ledger import Entry
@@ -129,15 +130,17 @@ def _restored(topic: Topic, listed: Any) -> Topic:
 def judge(root: Path, config: Config, id: str, verdict: str, *, actor: str, now: datetime, undone: bool = False) -> Change:
     """Records that the memory `id` was `useful` or `wrong`, or, with `undone`, that its last judgement was not meant.
 
-    No file changes. Raises UsageError, NotFoundError.
+    Who finds it useful confirms it: marks that call it stale go from its footnote (`memoryfs.edits.renew`); no other file changes.
+    Raises UsageError, NotFoundError, ReadOnlyError.
     """
     if verdict not in VERDICTS:
         raise UsageError(f"{verdict!r} is not a judgement", remedy=f"Judgements: {', '.join(VERDICTS)}.")
-    known = ledger.state(ledger.read(root)[0]).get(id)
+    entries = ledger.read(root)[0]
+    known = ledger.state(entries).get(id)
     if known is None or known.status == "withdrawn":
         raise NotFoundError(f"memory ^{id}")
-    ledger.append(root, (Entry(now.isoformat(timespec="seconds"), actor, verdict, id, known.topic,
-                               extra={"undone": True} if undone else {}),))
+    told = Entry(now.isoformat(timespec="seconds"), actor, verdict, id, known.topic, extra={"undone": True} if undone else {})
+    ledger.append(root, (told, *(renew(root, config, known.topic, id, now=now) if verdict == "useful" and not undone else ())))
     return Change(verdict, id, known.topic, "taken back" if undone else known.text)
 
 

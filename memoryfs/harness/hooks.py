@@ -184,6 +184,8 @@ def _given(new: Sequence[Match], had: seen.Seen, call: Call, root: Path, progres
     for match in new:
         memory = match.memory
         state = " [contradicted; needs review]" if memory.status == "conflicted" else ""
+        stale = " ".join(fence.escape(str(memory.metadata.get("stale") or "")).split())
+        state += f" [{stale[:160]}]" if stale else ""
         date = f" ({memory.date})" if memory.date else ""
         place = memory.topic if match.root == root else os.path.join(str(match.root), memory.topic)
         summary = " ".join(fence.escape(memory.summary).split())

@@ -82,7 +82,7 @@ def memory_row(memory: Memory) -> dict[str, Any]:
     return {
         "id": memory.id, "summary": summary, "kind": memory.kind, "status": memory.status, "topic": memory.topic,
         "line": memory.line, "source": [f"{r.thread}:{r.start}-{r.end}" for r in memory.source_range],
-    }
+    } | ({"stale": memory.metadata["stale"]} if memory.metadata.get("stale") else {})
 
 
 def events(store: MemoryStore, thread: str, start: int, end: int | None, query: str | None, max_tokens: int) -> str:

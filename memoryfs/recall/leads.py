@@ -15,10 +15,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memoryfs.index.lexical import Term, idf
-from memoryfs.index.memories import memory_from_json
 from memoryfs.index.units import NO_TIME, SHIFT
 from memoryfs.model import Breadcrumb, Memory
-from memoryfs.recall.memories import CANDIDATES, Ranked, rows_of, standing, topics_of
+from memoryfs.recall.memories import CANDIDATES, Ranked, memory_of, rows_of, standing, topics_of
 from memoryfs.recall.query import Query
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def led_to(
         if (status and state not in status) or (until is not None and at != NO_TIME and at > until):
             continue
         why = standing(row, topics.get(path, ()), query, now)
-        found.append(Ranked(Breadcrumb(memory_from_json(id, state, path, data), sum(why.values()), why), 0.0, doc))
+        found.append(Ranked(Breadcrumb(memory_of(id, state, path, data, now), sum(why.values()), why), 0.0, doc))
     together = _together(index, found, terms)
     out = []
     for item in found:

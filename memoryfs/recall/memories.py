@@ -1,6 +1,7 @@
 """In: the query's postings and vector. Out: breadcrumbs (memories and prose), best first, each with the parts of its rank.
 
-score = fused + tag + importance + recency − stale − staged (learned on an unmerged git branch). `fused` adds the memory's
+score = fused + tag + importance + recency − stale − staged (learned on an unmerged git branch) − unchecked (source changed, or its
+day to be checked again has passed). `fused` adds the memory's
 own BM25 (divided by the best), its vector similarity above the mean, and a share of its topic's BM25 (title, summary, tags, hints, retrieve_when).
 """
 
@@ -8,14 +9,17 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING
 
+from memoryfs import staleness
 from memoryfs.index.lexical import Term, idf
 from memoryfs.index.memories import memory_from_json
 from memoryfs.index.units import NO_TIME, SHIFT
-from memoryfs.model import Breadcrumb
+from memoryfs.model import Breadcrumb, Memory
 from memoryfs.recall.query import Query
 from memoryfs.text import normalise
 
@@ -23,7 +27,7 @@ if TYPE_CHECKING:
     from memoryfs.index.core import Index
 
 K1, B = 1.2, 0.5
-TOPIC_SHARE, DENSE, TAG, IMPORTANCE, RECENCY, STALE, STAGED = 0.35, 0.6, 0.08, 0.06, 0.04, 0.3, 0.1
+TOPIC_SHARE, DENSE, TAG, IMPORTANCE, RECENCY, STALE, STAGED, UNCHECKED = 0.35, 0.6, 0.08, 0.06, 0.04, 0.3, 0.1, 0.12
 HALF_LIFE_DAYS = 60.0
 CANDIDATES = 200
 
@@ -91,7 +95,7 @@ def rank(
             topic_cover[rows[doc][0]] = max(share, topic_cover.get(rows[doc][0], 0.0))
     for score, doc, why in scored[:CANDIDATES]:
         path, id, _kind, state, _text, _terms, _at, _importance, data = rows[doc]
-        memory = memory_from_json(id, state, path, data)
+        memory = memory_of(id, state, path, data, now)
         coverage = min(1.0, (covered.get(doc, 0.0) + 0.8 * topic_cover.get(path, 0.0)) / mass) if mass else 0.0
         out.append(Ranked(Breadcrumb(memory, score, {k: round(v, 4) for k, v in why.items()}), coverage, doc))
     return out
@@ -99,7 +103,7 @@ def rank(
 
 def standing(row: tuple, about: tuple[str, ...], query: Query, now: float) -> dict[str, float]:
     """The parts of a score that do not depend on how well the words fit; `row` as from `rows_of`, `about` its topic's tags."""
-    _path, _id, _kind, state, _text, _terms, at, importance, data = row
+    path, id, _kind, state, _text, _terms, at, importance, data = row
     why: dict[str, float] = {}
     if about and any(tag and tag in query.plain for tag in about):
         why["tag"] = TAG
@@ -108,9 +112,20 @@ def standing(row: tuple, about: tuple[str, ...], query: Query, now: float) -> di
         why["recency"] = RECENCY * math.exp2(-max(0.0, now - at) / 86400 / HALF_LIFE_DAYS)
     if state in ("superseded", "archived", "withdrawn"):
         why["stale"] = -STALE
+    if _MARKED.search(data) and memory_of(id, state, path, data, now).metadata.get("stale"):
+        why["unchecked"] = -UNCHECKED
     if '"branch"' in data and json.loads(data).get("metadata", {}).get("branch"):
         why["branch"] = -STAGED
     return why
+
+
+_MARKED = re.compile(r'"(?:recheck|source_changed)"')
+
+
+def memory_of(id: str, state: str, path: str, data: str, now: float) -> Memory:
+    """The memory of a row, with the reason under `stale` of its metadata if it should be checked again."""
+    memory = memory_from_json(id, state, path, data)
+    return staleness.marked(memory, date.fromtimestamp(now)) if _MARKED.search(data) else memory
 
 
 _SELECT = "SELECT doc, path, id, kind, status, text, terms, at, importance, data FROM memories WHERE "
