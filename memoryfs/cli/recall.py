@@ -77,6 +77,7 @@ def page(found: Recall, on: Paper | None = None, root: Path | None = None) -> st
     for crumb in found.memories:
         memory = crumb.memory
         mark = "" if memory.status == "active" else f" [{memory.status}]"
+        mark += f" [superseded by {memory.superseded_by}]" if ":" in (memory.superseded_by or "") else ""  # an event shows it
         mark += " [stale]" if memory.metadata.get("stale") else ""
         lines += wrap(memory.summary, on.width, "    ", f"^{memory.id}{mark}  ")
         place = memory.topic if not crumb.scope else f"{crumb.store}/{memory.topic}"
@@ -93,7 +94,8 @@ def page(found: Recall, on: Paper | None = None, root: Path | None = None) -> st
     if found.memories and found.evidence:
         lines.append("")
     for number, proof in enumerate(found.evidence, 1):
-        mark = f"  (superseded by ^{proof.superseded_by})" if proof.superseded_by else ""
+        by = proof.superseded_by or ""
+        mark = f"  (superseded by {by if ':' in by else f'^{by}'})" if by else ""
         head = f"{proof.thread}:{proof.index} [{proof.start}:{proof.end}]  {proof.role}  {proof.time or ''}"
         cited = f"[{number}] " if found.answer else ""
         lines.append(on.bold(cited + safe(head.rstrip())) + on.warn(mark))
