@@ -1,68 +1,18 @@
-"""In: two statements in any of the supported languages. Out: what they share and where they differ, as data.
+"""In: two statements. Out: what they share and where they differ, as data.
 
-A `Statement` is a text reduced to what matters when two are compared: its words in order, its exact values
-(numbers, identifiers, paths), names, scope words and whether it denies. Words come from the scripts themselves:
-Latin words, katakana and hiragana runs, Hangul words without their particles, Han runs cut into pairs.
-Stage-independent and pure: dedupe asks `why_different`, reconcile asks `contradiction`.
+Pure: dedupe asks `why_different`, reconcile asks `contradiction`.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
-from memoryfs.text import normalise, stem
+from memoryfs.text import stem
 from organizer import words as lists
+from organizer.statement import SCOPE, STOP, VALUE, Statement, fold, tokens
 
-_TOKEN = re.compile(
-    r"[a-z0-9_$@#~./\\][a-z0-9_$@#~./\\:+*%'-]*"  # Latin words, numbers, identifiers, paths, URLs
-    r"|[\u30a0-\u30ff\u31f0-\u31ff]+"  # katakana
-    r"|[\u3040-\u309f]+"  # hiragana
-    r"|[\u4e00-\u9fff\u3400-\u4dbf\u3005]+"  # Han
-    r"|[\uac00-\ud7af]+"  # Hangul
-    r"|[^\W\d_]+"
-)
-_HAN = re.compile(r"^[\u4e00-\u9fff\u3400-\u4dbf\u3005]+$")
-_HAN_FUNCTION = re.compile(
-    r"改为|改為|改成|改用|换成|換成|设为|設為|不再|现在|已经|是|为|為|的|了|在|和|与|把|被|(?<![自理])由(?!来)|(?<!自)已|(?<![社机议大开])会(?![话议员])"
-)
-_HAN_VERB = re.compile(r"(使用|采用|运行|负责|需要|保存|保留|允许|默认|禁止)")  # cut out of a run of Han, so that pairs do not span them
-_HIRAGANA = re.compile(r"^[\u3040-\u309f]+$")
-_HANGUL = re.compile(r"^[\uac00-\ud7af]+$")
-_PARTICLE = re.compile(r"(?:에서는|으로는|에서|으로|부터|까지|에게|한테|이나|이며|은|는|이|가|을|를|에|의|로|도|만|와|과)$")
-# What a Hangul verb of Han-Korean stock ends in: 허용한다, 허용합니다, 허용하지 are one word, 허용된다 another.
-_HANGUL_VERB = re.compile(r"(?<=[\uac00-\ud7af]{2})(?:(한다|합니다|하다|했다|하지|하는|하고|하며|하여|해야|함)|(된다|됩니다|되다|되었다|됐다|되지|되는|되고|되며|되어|됨))$")
-_NOT = re.compile(r"^(?:not|never|longer|cannot|禁止|금지|않.*|못하.*)$")
-_NUMBER_WORD = {
-    "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10",
-    "eleven": "11", "twelve": "12",
-}
-_VALUE = re.compile(r"\d|[/_$@#\\]|\w[.:=]\w|--?\w+-")
-
-STOP = lists.listed("stop")
-# Words whose presence on one side alone changes what is said.
-_SCOPE = lists.listed("scope")
 _GENERIC = lists.listed("generic")  # words of every software project
-# A word that denies another: both reduce to the second, the first with its sign turned.
-_ANTONYM = {
-    "forbidden": "allowed", "disallowed": "allowed", "denied": "allowed", "prohibited": "allowed", "banned": "allowed",
-    "blocked": "allowed", "permitted": "allowed", "disallow": "allow", "forbid": "allow", "deny": "allow", "block": "allow",
-    "disabled": "enabled", "disable": "enable", "disables": "enables", "rejected": "accepted", "reject": "accept",
-    "rejects": "accepts", "fails": "passes", "failing": "passing", "failed": "passed", "unsupported": "supported",
-    "unused": "used", "optional": "required", "invalid": "valid", "insensitive": "sensitive", "unsafe": "safe",
-    "off": "on", "false": "true", "exclude": "include", "excluded": "included", "hidden": "visible",
-    "avoid": "use", "停用": "启用", "禁用": "启用", "비활성화": "활성화", "無効": "有効",
-}
-_SAME_SIGN = frozenset({"permitted"})
-_NEGATION = re.compile(
-    r"\b(?:not|never|no longer|no more|cannot|without|neither|nor|none|don ?t|doesn ?t|isn ?t|aren ?t|won ?t|can ?t|"
-    r"shouldn ?t|mustn ?t|wasn ?t|weren ?t|didn ?t|hasn ?t|haven ?t)\b|\w+n['\u2019]t\b"
-    r"|[非](?!常)(?=[\u4e00-\u9fff])|未(?![来來])(?=[\u4e00-\u9fff])"
-    r"|ません|(?<!少)(?<!じゃ)ない(?!と)|なくな|ずに|禁止|不可|やめ|しないで|通さない"
-    r"|않|못하|없[다는이음]|지 ?마|말[고아자라]|금지|불가|아니[다라]|안 ?(?:된|돼|됩|합|한)"
-    r"|不(?!过|過|同|断|錯|错)|没有|沒有|别再|勿|禁止|无法"
-)
 _CONTRAST = re.compile(
     r"(?:(?:,|\u2014|-|;|\()\s*not\b|\binstead of|\brather than|\b(?:no longer|stop|don't|do not|never) us(?:e|ing)|\breplac(?:es|ed|ing))\s+"
     r"(?P<a>[^\s,;.]+(?:\s[^\s,;.]+)?)"
@@ -71,12 +21,6 @@ _CONTRAST = re.compile(
     r"|(?P<d>[\w./@$:-]+?)(?:이|가)?\s*(?:아니라|아닌|대신)"
     r"|(?:不再(?:使用|用)?|不要(?:使用|用)|而不是|代替|取代)\s*(?P<e>[\w./@$:-]+)",
     re.IGNORECASE,
-)
-# What only announces the statement that follows: "The key insight was that …", "Root cause: …".
-_LEAD = re.compile(
-    r"^\W*(?:(?:the |an? )?(?:key |main |real |actual |important |root |pre-existing |additional |another )*"
-    r"(?:insight|point|finding|cause|problem|issue|reason|bug|improvement|note|result|conclusion|answer|fix|solution|decision|correction|update)s?"
-    r"(?: here)?(?:\s*:\s*|\s+(?:is|was)\s+(?:that\s+)?)|(?:so|also|now|and|note that|it turns out that|basically|actually)[,:]?\s+)+"
 )
 # The speaker says that something is different from now on, or that what was said was wrong.
 _CHANGE_CUE = re.compile(
@@ -102,89 +46,11 @@ _FUNCTIONAL = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """One text, reduced for comparison. `key` is equal for texts that differ only in case, width and punctuation."""
-
-    text: str
-    key: str
-    words: tuple[str, ...]
-    content: frozenset[str]
-    values: frozenset[str]
-    names: frozenset[str]
-    scopes: frozenset[str]
-    negated: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Contradiction:
     """Why two statements about one subject cannot both hold: `how` is negation, value, contrast or refinement."""
 
     how: str
     detail: str
-
-
-def fold(text: str) -> str:
-    """Normalised text without Markdown marks and quotation marks; the form in which all comparison happens."""
-    return re.sub(r"[`*\"“”「」『』]+", " ", normalise(text))
-
-
-def _words(folded: str) -> list[str]:
-    out: list[str] = []
-    for match in _TOKEN.finditer(folded):
-        token = match[0].removesuffix("'s").rstrip(".:/*+-\\'")
-        if not token:
-            continue
-        if _HAN.match(token):
-            for piece in (p for part in _HAN_FUNCTION.split(token) for p in _HAN_VERB.split(part)):
-                if len(piece) > 2:
-                    out.extend(piece[i : i + 2] for i in range(len(piece) - 1))
-                elif piece:
-                    out.append(piece)
-        elif _HANGUL.match(token) and len(token) > 1:
-            verb = _HANGUL_VERB.search(token)
-            if verb:
-                out.append(token[: verb.start()] + ("하" if verb[1] else "되"))
-            else:
-                out.append(_PARTICLE.sub("", token) or token)
-        elif _HIRAGANA.match(token) and len(token) == 1:
-            continue
-        else:
-            out.append(_NUMBER_WORD.get(token, token))
-    return out
-
-
-def _names(text: str) -> frozenset[str]:
-    """Capitalised words inside a sentence and words with inner capitals; a sentence's first word says nothing."""
-    found = re.findall(r"(?<![.!?:\n] )(?<!^)\b[A-Z][\w-]*", text) + re.findall(r"\b[a-z]+[A-Z]\w*|\b[A-Z]\w*[A-Z]\w*", text)
-    katakana = re.findall(r"[\u30a0-\u30ff]{2,}", text)
-    return frozenset(fold(n).strip() for n in found if n != "I") | frozenset(katakana)
-
-
-@lru_cache(maxsize=65536)
-def analyse(text: str) -> Statement:
-    """The comparable form of one sentence or short paragraph; deterministic and independent of locale."""
-    folded = _LEAD.sub("", fold(text), count=1)
-    raw = _words(folded)
-    negative = bool(_NEGATION.search(folded))
-    words: list[str] = []
-    for word in raw:
-        base = _ANTONYM.get(word)
-        if base is not None and len(raw) > 2:
-            if word not in _SAME_SIGN:
-                negative = not negative
-            word = base
-        words.append(word)
-    kept = [stem(w) for w in words if w not in STOP and not _NOT.match(w)]
-    return Statement(
-        text=text,
-        key=" ".join(raw),
-        words=tuple(words),
-        content=frozenset(kept),
-        values=frozenset(w for w in raw if _VALUE.search(w)),
-        names=_names(text),
-        scopes=frozenset(w for w in words if w in _SCOPE),
-        negated=negative,
-    )
 
 
 def explicit_change(text: str) -> bool:
@@ -195,7 +61,7 @@ def explicit_change(text: str) -> bool:
 def contrasted(text: str) -> tuple[tuple[str, ...], ...]:
     """The phrases a statement turns away from: `npm` in "use pnpm, not npm", "npm の代わりに pnpm", "不再用 npm"."""
     phrases = (
-        tuple(w for w in _words(group) if w not in STOP)
+        tuple(w for w in tokens(group) if w not in STOP)
         for match in _CONTRAST.finditer(fold(text))
         for group in match.groups()
         if group
@@ -236,7 +102,7 @@ def _prefixed(a: Statement, b: Statement) -> bool:
 
 def _other_compound(a: Statement, b: Statement) -> bool:
     """`a` holds a hyphenated word whose parts are not all in `b`: media-eu and media-us are two things."""
-    parts = {part for word in (*b.words, *_words(fold(b.text))) for part in (word, *word.split("-"))}  # with its lead: "Pre-existing issue:"
+    parts = {part for word in (*b.words, *tokens(fold(b.text))) for part in (word, *word.split("-"))}  # with its lead: "Pre-existing issue:"
     return any(
         word.replace("-", "") not in parts and not parts.issuperset(filter(None, word.split("-")))
         for word in a.words if "-" in word.strip("-")
@@ -352,7 +218,7 @@ def _denies(text: str, shared: frozenset[str]) -> bool:
     match = _NEGATOR.search(fold(text))
     if match is None:
         return True
-    following = [stem(w) for w in _words(fold(text)[match.end() :]) if w not in STOP][:3]
+    following = [stem(w) for w in tokens(fold(text)[match.end() :]) if w not in STOP][:3]
     return not following or sum(w in shared for w in following) * 2 >= len(following)
 
 
@@ -376,7 +242,7 @@ def _value_slot(old: Statement, new: Statement) -> Contradiction | None:
     was, now = a[i1:i2], b[j1:j2]
     if i1 == 0 or len(was) > 2 or len(now) > 2 or len(a) - len(was) < max(len(was), len(now)):
         return None
-    moved = explicit_change(new.text) and any(w in _SCOPE for w in was) and any(w in _SCOPE for w in now)
+    moved = explicit_change(new.text) and any(w in SCOPE for w in was) and any(w in SCOPE for w in now)
     if not moved and not (_follows_verb(old.text, was) and _follows_verb(new.text, now)):
         return None  # "the team now meets on Thursday" needs no such verb: a day, a stage or a side, and said to be a change
     return Contradiction("value", f"{' '.join(was)} / {' '.join(now)}")
@@ -388,11 +254,11 @@ def _follows_verb(text: str, slot: list[str]) -> bool:
     at = folded.rfind(slot[0])
     if len(slot) > 1 and _FUNCTIONAL.search(folded, at + len(slot[0]), max(at, folded.rfind(slot[-1]))):
         return False  # the slot spans the verb: part of it is what is spoken of
-    valued = any(_VALUE.search(w) for w in slot)
+    valued = any(VALUE.search(w) for w in slot)
     for verb in _FUNCTIONAL.finditer(folded):
         if verb.start() > at:
             break
-        between = [w for w in _words(folded[verb.end() : at]) if w not in STOP]
+        between = [w for w in tokens(folded[verb.end() : at]) if w not in STOP]
         if valued or not between:
             return True
     return False

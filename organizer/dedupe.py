@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 from memoryfs.model import CURRENT, Memory, SourceRange
 from memoryfs.text import similarity_key
-from organizer.compare import Statement, analyse, why_different
+from organizer.compare import why_different
+from organizer.statement import Statement, analyse
 
 EXACT = "exact"
 POSSIBLE = "possible"

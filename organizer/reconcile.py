@@ -12,9 +12,10 @@ from collections.abc import Callable
 
 from memoryfs.model import CURRENT, Memory, SourceRange
 from memoryfs.text import similarity_key
-from organizer.compare import Contradiction, Statement, analyse, contradiction, explicit_change
+from organizer.compare import Contradiction, contradiction, explicit_change
 from organizer.dedupe import EXACT, POSSIBLE, Known
 from organizer.nouns import Candidate, Decision
+from organizer.statement import Statement, analyse
 
 COMPARED_KINDS = frozenset({"fact", "instruction"})
 

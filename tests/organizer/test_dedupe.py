@@ -8,8 +8,9 @@ import time
 import pytest
 
 from memoryfs.model import Memory
-from organizer.compare import analyse, why_different
+from organizer.compare import why_different
 from organizer.dedupe import EXACT, NEW, POSSIBLE, Known
+from organizer.statement import analyse
 
 
 def memory(text: str, id: str = "m-000001", **more: object) -> Memory:

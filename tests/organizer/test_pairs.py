@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from memoryfs.model import Memory
-from organizer.compare import analyse, contradiction, overlap
+from organizer.compare import contradiction, overlap
 from organizer.dedupe import EXACT, POSSIBLE, Known, vector_similarity
+from organizer.statement import analyse
 
 FILE = Path(__file__).resolve().parents[1] / "data" / "pairs.tsv"
 NEAR_OVERLAP = 0.4  # of the smaller statement's words

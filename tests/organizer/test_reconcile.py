@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from memoryfs.model import Memory, SourceRange
-from organizer.compare import analyse, contradiction
+from organizer.compare import contradiction
 from organizer.dedupe import Known
 from organizer.nouns import Candidate
 from organizer.reconcile import decide
+from organizer.statement import analyse
 
 OLD = SourceRange("2026-05-12-aaaaaa", 10, 12)
 NEW = SourceRange("2026-05-14-bbbbbb", 20, 22)
