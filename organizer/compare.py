@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from memoryfs.recall import changes
 from memoryfs.text import stem
 from organizer import words as lists
 from organizer.statement import SCOPE, STOP, VALUE, Statement, fold, tokens
@@ -118,17 +119,24 @@ def overlap(a: Statement, b: Statement) -> float:
 def contradiction(old: Statement, new: Statement) -> Contradiction | None:
     """Whether `new` says of the same subject what `old` cannot agree with; None when both can hold.
 
-    Five shapes are recognised: an old value that the new statement names as given up; another value for one name
-    (`A=1`, `A=2`); the same words with the opposite sign; the same words but for one value in the predicate of a verb that
+    Six shapes are recognised: an old value that the new statement says gave way ("renamed A to B"), or names as given up;
+    another value for one name (`A=1`, `A=2`); the same words with the opposite sign; the same words but for one value in the predicate of a verb that
     admits one value; and, across two languages, another amount of one unit for one thing.
     """
     shared = old.content & new.content
-    if not shared or old.key == new.key:
+    if old.key == new.key:
+        return None
+    stated = changes.stated(new.text)
+    for change in stated:
+        if changes.given_up(change, old.text):
+            return Contradiction("contrast", f"{change.old} / {change.new}")
+    if not shared:
         return None
     if not old.negated:
         turned_away = contrasted(old.text)
+        judged = {token for change in stated for token in tokens(fold(change.old))}  # and found to be of another subject
         for phrase in contrasted(new.text):
-            if phrase not in turned_away and _contains(old.words, phrase) and _contrast_fits(old, new, shared, phrase):
+            if phrase not in turned_away and not judged.issuperset(phrase) and _contains(old.words, phrase) and _contrast_fits(old, new, shared, phrase):
                 return Contradiction("contrast", " ".join(phrase))
     assigned = _assignments(old.text), _assignments(new.text)
     for name in sorted(assigned[0].keys() & assigned[1].keys()):

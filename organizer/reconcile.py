@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memoryfs.model import CURRENT, Memory, SourceRange
+from memoryfs.recall import changes
 from memoryfs.text import similarity_key
 from organizer.compare import Contradiction, contradiction, explicit_change
 from organizer.dedupe import EXACT, POSSIBLE, Known
@@ -66,9 +67,17 @@ def _resolve(candidate: Candidate, memory: Memory, found: Contradiction) -> Deci
     explicit = candidate.correction or found.how == "contrast" or explicit_change(candidate.quote or candidate.summary)
     if candidate.stated_by == "user" and explicit and found.how != "refinement":
         return Decision("supersede", candidate, memory.id, f"{said}; a later change by the user")
+    if candidate.stated_by != "user" and not memory.from_person and _reported(candidate, memory):
+        return Decision("supersede", candidate, memory.id, f"{said}; a change that was made, as the {candidate.stated_by} shows")
     if candidate.stated_by != "user":
         return Decision("conflict", candidate, memory.id, f"{said}; said by the {candidate.stated_by}")
     return Decision("conflict", candidate, memory.id, f"{said}; not said to be a change")
+
+
+def _reported(candidate: Candidate, memory: Memory) -> bool:
+    """The assistant says that it made the change (not that it will), or a commit does: "Renamed `a` to `b`"."""
+    stated = changes.stated(candidate.quote or candidate.summary, candidate.stated_by)
+    return any(changes.given_up(change, memory.summary) for change in stated)
 
 
 def _from_same_source(candidate: Candidate, known: Known) -> Memory | None:

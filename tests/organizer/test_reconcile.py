@@ -42,6 +42,11 @@ CONTRADICTIONS = [
     ("Telemetry is enabled by default", "Telemetry is disabled by default", "negation"),
     ("Use npm for installs", "Use pnpm, not npm", "contrast"),
     ("Deploy with make deploy", "Deploy with make release instead of make deploy", "contrast"),
+    ("Parsing lives in parse_header", "Rename parse_header to read_header", "contrast"),
+    ("The orders queue runs on RabbitMQ", "We migrated the orders queue from RabbitMQ to NATS", "contrast"),
+    ("ウェブアプリは npm で入れる", "ウェブアプリの npm はやめて、pnpm にして", "contrast"),
+    ("웹 앱은 npm 으로 설치한다", "웹 앱에서는 npm 말고 pnpm으로 해줘", "contrast"),
+    ("前端应用用 npm 安装依赖", "前端应用不用 npm 了，改成 pnpm", "contrast"),
     ("alumni.example.ed.jp も許可", "古い alumni.example.ed.jp はもう通さないで", "negation"),
     ("セッションの有効期限は7日", "セッションの有効期限は14日に変更", "value"),
     ("포트는 3000이다", "포트는 이제 4000이다", "value"),
@@ -53,6 +58,10 @@ CONTRADICTIONS = [
 COMPATIBLE = [
     ("Use pytest", "Use ruff"),
     ("Device A is a Synology NAS", "Device B is a Synology NAS"),
+    ("The gateway timeout is 30 minutes", "We changed the session timeout from 30 minutes to 60 minutes"),
+    ("貸出の上限は5冊です", "同時予約の上限を5冊から8冊に変更しました"),
+    ("장바구니 만료는 7일이다", "세션 만료를 7일에서 14일로 변경했습니다"),
+    ("审计日志保留期是30天", "把普通会话的期限从30天改为90天"),
     ("The API runs on port 8080", "Metrics run on port 9090"),
     ("student.example.ed.jp is allowed", "alumni.example.ed.jp is allowed"),
     ("Timeout is 30 s for uploads", "Timeout is 30 s for downloads"),
@@ -175,3 +184,12 @@ SHORT, LONG = "The lending desk hands out cameras.", "The lending desk hands out
 def test_what_says_more_takes_the_place_of_what_weighs_no_more(more_of_old: dict[str, Any], more_of_new: dict[str, Any], expected: str) -> None:
     assert action(LONG, memory(SHORT, **more_of_old), **more_of_new) == expected
     assert action(SHORT, memory(LONG, **more_of_old), **more_of_new) == "reinforce"
+
+
+def test_a_change_that_the_assistant_made_replaces_what_it_said_and_never_what_a_user_said() -> None:
+    done, planned = "Renamed `parse_header` to `read_header`", "I will rename `parse_header` to `read_header`"
+    before = "Parsing lives in parse_header"
+    assert action(done, memory(before), stated_by="assistant") == "supersede"
+    assert action(done, memory(before, metadata={"role": "user"}), stated_by="assistant") == "conflict"
+    assert action(done, memory(before, stated_by="person"), stated_by="assistant") == "conflict"
+    assert action(planned, memory(before), stated_by="assistant") != "supersede"
