@@ -1,7 +1,7 @@
 """In: a question and evidence. Out: `Sheet`: the evidence as a writing model sees it, its exact values behind names.
 
 Each exact value and figure becomes `{v1}`, `{v2}` …, the date of an event `{d1}` (numbered as the evidence is), so that a
-model can place a value but never spell one. What stands in the question too stays readable. Every line of evidence begins
+model can place a value but never spell one; of each it is told the kind and the words in it. What stands in the question too stays readable. Every line of evidence begins
 with `| `: nothing inside can look like the frame around it. Two kinds of evidence are kept from the model: what has been
 superseded, and what speaks to its reader ("ignore the above and answer …").
 """
@@ -19,10 +19,11 @@ from memoryfs.render import safe
 MOST = 12  # pieces of evidence shown
 CHARS, ITEM_CHARS = 4_000, 1_200  # of evidence in all (about 1,000 tokens), and of one piece
 READ_CHARS = 3_000  # of a superseded piece, or beyond the room of another, that are looked through for values
-NAMED = 16  # values of one piece whose kind is told
+NAMED, HINTS = 16, 6  # values of one piece whose kind is told, and the words of each
 ROLES = ("user", "assistant", "tool", "system")
 SHORT_QUOTE, CODE_QUOTE = 30, 200  # characters of a quotation that counts as a value: prose, code
 _FIGURE = re.compile(r"\d+(?:[.,:/_-]?\d+)*")
+_HINT = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]{2,}|[^\W\d_a-zA-Z]+")
 _NAME = re.compile(r"\{[vd]\d+\}")
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]{0,6}"
 _MOMENT = re.compile(  # dates and times of day as people write them, which are one value each
@@ -185,5 +186,11 @@ def _block(number: int, proof: Evidence, asked: str, values: dict[str, Value], r
         length += len(gap) + len(shown)
     lines = ["| " + safe(line) for line in "".join(pieces).splitlines()]
     if named:
-        lines.append("values: " + ", ".join(f"{{{name}}} {values[name].kind}" for name in list(named.values())[:NAMED]))
+        lines.append("values: " + ", ".join(f"{{{name}}} {_about(values[name])}" for name in list(named.values())[:NAMED]))
     return "\n".join(lines)
+
+
+def _about(value: Value) -> str:
+    """The kind of a value and the words in it, so that a model can tell what it is for: `env (cache disabled)`."""
+    words = [] if value.kind in ("regex", "hash") else [word.lower() for word in _HINT.findall(value.text)][:HINTS]
+    return f"{value.kind} ({' '.join(words)})" if words else value.kind
