@@ -23,6 +23,7 @@ FILE = "ledger.jsonl"
 ACTORS = ("person", "organizer", "agent")
 ACTIONS = (
     "add", "adopt", "edit", "reinforce", "supersede", "withdraw", "move", "conflict", "resolve", "restore",
+    "propose",  # that two topics are one (`memoryfs.edits.merging`); settled by `resolve`; its id is the review's
     "useful", "wrong",  # a judgement of one memory (`judgements`); it changes nothing of its state
     "organize", "import",  # about a session (its thread, how far) and a note (whence), not about a memory: no id
     "inbox",  # about a statement that waits (`memoryfs.inbox`): no id
@@ -41,7 +42,7 @@ class Entry:
 
     Known keys of `extra`: `stated_by` (add, adopt), `status`, `done`, `by` (supersede: the new id), `from` (move: the
     old topic), `memories` (conflict, resolve: the ids; the entry's own id is the review's, `r-…`), `choice`
-    and `undo` (resolve: what was picked; the lines changed, `memoryfs.edits.takeback`), `meta` (adopt, edit of a whole topic: its front matter; id is then empty). Unknown keys are kept.
+    and `undo` (resolve: what was picked; the lines changed, `memoryfs.edits.takeback`), `merge` (propose, resolve: the topic that would go), `meta` (adopt, edit of a whole topic: its front matter; id is then empty). Unknown keys are kept.
     """
 
     time: str
@@ -220,7 +221,7 @@ def state(entries: Iterable[Entry]) -> dict[str, Known]:
     for entry in entries:
         if not entry.id or entry.action in WATCHED:
             continue
-        if entry.action in ("conflict", "resolve"):
+        if entry.action in ("conflict", "propose", "resolve"):
             status = ("active", "conflicted") if entry.action == "conflict" else ("conflicted", "active")
             for memory in entry.extra.get("memories") or ():
                 if memory in folded and folded[memory]["status"] == status[0]:
@@ -240,7 +241,7 @@ def reviews(entries: Iterable[Entry]) -> dict[str, KnownReview]:
     """The last known state of every review line, by its id (`r-…`)."""
     out: dict[str, KnownReview] = {}
     for entry in entries:
-        if entry.action == "conflict":
+        if entry.action in ("conflict", "propose"):
             memories = tuple(m for m in entry.extra.get("memories") or () if isinstance(m, str))
             out[entry.id] = KnownReview(entry.id, entry.topic, entry.text, memories, True)
         elif entry.action == "resolve" and entry.id in out:

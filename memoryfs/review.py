@@ -1,4 +1,4 @@
-"""In: a store, and a person's choice. Out: what waits for one (contradictions first, then the inbox), and the choice carried out.
+"""In: a store, and a person's choice. Out: what waits for one (contradictions and topics first, then the inbox), and the choice carried out.
 
 A contradiction is settled at once. A statement in the inbox is answered in its line there, as a person would in an editor;
 the organizer's next run learns what was accepted and never again proposes what was rejected.
@@ -16,6 +16,7 @@ from memoryfs.audit import OpenReview, Statement, open_reviews
 from memoryfs.audit.grounds import said_in, weaknesses
 from memoryfs.audit.subject import reader
 from memoryfs.edits import Change
+from memoryfs.edits.merging import proposed
 from memoryfs.edits.takeback import VERDICTS
 from memoryfs.edits.verbs import CHOICES
 from memoryfs.errors import NotFoundError, UsageError
@@ -31,12 +32,17 @@ _FILED = {"accept": "learned at the next run", "reject": "dropped; it is not pro
 
 @dataclass(frozen=True)
 class Item:
-    """What waits: a contradiction (`review`) or a statement in the inbox (`statement`, at `line`, counted from 1)."""
+    """What waits: a contradiction or two topics that may be one (`review`), or a statement in the inbox (`statement`, at `line`, counted from 1)."""
 
     id: str
     review: OpenReview | None = None
     statement: Statement | None = None
     line: int = 0
+
+    @property
+    def other(self) -> str:
+        """The topic that this proposes to merge into the one where it stands; "" for what is no such proposal."""
+        return proposed(self.review.review, self.review.topic) if self.review else ""
 
     @property
     def newest(self) -> str:
@@ -49,7 +55,8 @@ class Item:
 
     def to_dict(self) -> dict[str, Any]:
         if self.review is not None:
-            return {"kind": "contradiction", **self.review.to_dict()}
+            return {"kind": "topics", **self.review.to_dict(), "other": self.other} if self.other else {
+                "kind": "contradiction", **self.review.to_dict()}
         assert self.statement is not None
         memory = self.statement.memory
         return {"kind": "inbox", "id": self.id, "topic": INBOX, "line": self.line, "text": memory.summary,

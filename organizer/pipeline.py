@@ -39,6 +39,7 @@ from organizer import (
     staleness,
     tidy,
 )
+from organizer.dedupe import vector_similarity
 from organizer.judges import Judges, open_judges
 from organizer.report import FAILED, RunReport, SessionReport, save
 from organizer.session import organize_session
@@ -146,7 +147,7 @@ def _stages(
         _sessions(run, open_library(root, config, entries, similarity=judges.similarity), waiting, judges)
         report.tokens, report.judged = judges.tokens(), judges.judged
         report.notices += judges.notices
-    _tidy(run)
+    _tidy(run, embedder)
     _branches(run)
     _stale(run)
     _age(run)
@@ -314,14 +315,15 @@ def write(root: Path, config: Config, work: journal.Work, entries: list[ledger.E
     return problems
 
 
-def _tidy(run: _Run) -> None:
+def _tidy(run: _Run, embedder: Embedder | None) -> None:
     """Put the topics in order after what was learned and changed."""
     def carried_out(work: journal.Work, entries: list[ledger.Entry]) -> list[Problem]:
         journal.begin(run.root, work)
         return write(run.root, run.config, work, entries)
 
     with run.stage("tidy"):
-        done = tidy.tidy(run.root, run.config, now=run.now, write=carried_out)
+        similarity = vector_similarity(embedder.embed_passages) if embedder is not None else None
+        done = tidy.tidy(run.root, run.config, now=run.now, write=carried_out, similarity=similarity)
     run.report.problems += done.problems
     run.report.notices += done.notices
 

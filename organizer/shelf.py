@@ -17,6 +17,7 @@ from memoryfs import ledger
 from memoryfs import thread as threads
 from memoryfs.config import Config
 from memoryfs.edits.load import load_topics
+from memoryfs.edits.merging import SUCCESSOR
 from memoryfs.edits.tombstones import Tombstones
 from memoryfs.edits.write import read_topic
 from memoryfs.errors import NotFoundError
@@ -109,7 +110,10 @@ def shelf_of(topic: Topic) -> Shelf:
     meta = topic.meta.get("metadata")
     repo = str(meta.get("repo") or "") if isinstance(meta, dict) else ""
     files = tuple(map(str, meta.get("files") or ())) if isinstance(meta, dict) else ()
-    shelf = Shelf(topic.path, topic.title, repo, len(topic.text), files)
+    into = str(topic.meta.get(SUCCESSOR) or "")
+    shelf = Shelf(topic.path, topic.title, repo, len(topic.text), files, into=into)
+    if into:  # merged into that one: it takes nothing
+        return shelf
     for text in (topic.title, *topic.tags, *topic.query_hints):
         shelf.learn(text, 3)
     for memory in topic.memories:

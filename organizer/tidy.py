@@ -1,4 +1,4 @@
-"""In: a store after the sessions of a run. Out: its topics put in order: front matter fresh, large ones split; what was done.
+"""In: a store after the sessions of a run. Out: its topics put in order: large ones split, look-alikes proposed for merging; what was done.
 
 Looked at when the ledger has grown since the last time: what nobody touched needs no putting in order.
 """
@@ -8,19 +8,20 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 from memoryfs import ledger
 from memoryfs.config import Config
+from memoryfs.edits import merging
 from memoryfs.edits.load import load_topics
-from memoryfs.errors import ReadOnlyError
+from memoryfs.errors import MemoryfsError, ReadOnlyError
 from memoryfs.files import BRIEFING
-from memoryfs.model import Problem
+from memoryfs.model import CURRENT, Problem
 from memoryfs.textfile import STATE, write_atomic
-from organizer import split
+from organizer import alike, split
 from organizer.apply import Plan
 from organizer.journal import Work
 
@@ -36,21 +37,57 @@ class Tidied:
     problems: list[Problem] = field(default_factory=list)
 
 
-def tidy(root: Path, config: Config, *, now: datetime, write: Callable[[Work, list[ledger.Entry]], list[Problem]]) -> Tidied:
-    """Puts the topics in order. `write` carries out a piece of work under the journal, so that a kill loses nothing of it.
+def tidy(
+    root: Path, config: Config, *, now: datetime, write: Callable[[Work, list[ledger.Entry]], list[Problem]],
+    similarity: Callable[[str, str], float] | None = None,
+) -> Tidied:
+    """Puts the topics in order. `similarity` is the cosine of two texts' vectors, where there are any; `write` carries out a piece of work under the journal, so that a kill loses nothing of it.
 
     Raises ReadOnlyError.
     """
     out = Tidied()
     if _stamp(root, config) == _read(root):
         return out
+    _answered(root, config, now, out)
     entries = list(ledger.read(root)[0])
-    for part in split.due(load_topics(root, config), entries, config, briefing=_text(root / BRIEFING)):
+    topics = load_topics(root, config)
+    parts = split.due(topics, entries, config, briefing=_text(root / BRIEFING))
+    for part in parts:
         out.problems += write(Work("", 0, 0, 0, now.isoformat(timespec="seconds"), Plan(), parts=(part,)), entries)
         out.notices.append(f"split {part.source}: {len(part.ids)} memories that speak of {part.word} stand in {part.path} now")
+    for pair in alike.alike(load_topics(root, config) if parts else topics, entries, config, similarity):
+        reason = f"both speak of {', '.join(pair.words)}" if pair.words else "by what their memories say"
+        with _told(out, pair.keep):
+            merging.propose(root, config, pair.keep, pair.other, reason, now=now)
+            out.notices.append(f"to review: {pair.keep} and {pair.other} look like one topic")
     with contextlib.suppress(ReadOnlyError):  # without it the next run looks again
         write_atomic(root / STATE / STAMP, json.dumps(_stamp(root, config)).encode())
     return out
+
+
+def _answered(root: Path, config: Config, now: datetime, out: Tidied) -> None:
+    """Merge what a person ticked in a file; take out what asks about a topic that is gone."""
+    topics = load_topics(root, config)
+    for path, topic in sorted(topics.items()):
+        for review in topic.reviews if topic.writable else ():
+            other = merging.proposed(review, path)
+            gone = other not in topics or topics[other].status not in CURRENT
+            if other and (gone or review.ticked):
+                with _told(out, path):
+                    change = merging.answer(root, config, path, review, "reject" if gone else "accept", now=now,
+                                            actor="organizer" if gone else "person")
+                    out.notices += [] if gone else [f"merged into {path}: {change.detail}"]
+
+
+@contextlib.contextmanager
+def _told(out: Tidied, path: str) -> Iterator[None]:
+    """A file that cannot be edited now is a problem; the others go on."""
+    try:
+        yield
+    except ReadOnlyError:
+        raise
+    except MemoryfsError as error:
+        out.problems.append(Problem(path, error.message, error.remedy, severity="warning"))
 
 
 def _stamp(root: Path, config: Config) -> dict[str, int]:

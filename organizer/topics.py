@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from memoryfs.textfile import slug
 from organizer.nouns import Candidate
@@ -82,7 +82,8 @@ class Place:
 
 @dataclass
 class Shelf:
-    """A topic as placing sees it: `weights` counts its terms, those of title, tags and hints three times."""
+    """A topic as placing sees it: `weights` counts its terms, those of title, tags and hints three times. `into` is the
+    path of the topic that it was merged into, "" for one that stands."""
 
     path: str
     title: str
@@ -90,6 +91,7 @@ class Shelf:
     bytes: int = 0
     files: tuple[str, ...] = ()
     weights: Counter[str] = field(default_factory=Counter)
+    into: str = ""
 
     @property
     def category(self) -> str:
@@ -242,6 +244,9 @@ def _own_topic(left: Sequence[Candidate], about: About, category: str, frequency
 def _settled(place: Place, shelves: Mapping[str, Shelf], max_bytes: int) -> Place:
     """The place itself; where its file is full, the next one of its name."""
     path, number = place.path, 1
+    for _ in range(8):  # what was merged into another topic goes on there
+        path = shelves[path].into if path in shelves and shelves[path].into else path
+    place = replace(place, path=path)
     while path in shelves and shelves[path].bytes >= max_bytes * ROOM:
         number += 1
         path = f"{place.path.removesuffix('.md')}-{number}.md"

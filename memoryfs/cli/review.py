@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 KEYS = {"a": "accept", "o": "reject", "b": "keep-both", "e": "edit", "l": "later", "u": "undo", "q": "quit"}
 _CONTRADICTION = "[a]ccept the newer  keep the [o]lder  keep [b]oth  [e]dit  [l]ater  [u]ndo last  [q]uit"
+_TOPICS = "[a] merge them  keep them [o] apart  [l]ater  [u]ndo last  [q]uit"
 _INBOX = "[a]ccept  dr[o]p  [e]dit  [l]ater  [u]ndo last  [q]uit"
 _NOTE = "# One statement. Lines that start with # are left out; an empty text changes nothing.\n"
 
@@ -92,9 +93,9 @@ def session(
         number += 1
         show("\n".join(["", on.dim(f"{number} of {len(items)}"), *page(item, on, str(store.root)), ""]))
         while True:
-            show(_CONTRADICTION if item.review else _INBOX)
+            show(_TOPICS if item.other else _CONTRADICTION if item.review else _INBOX)
             verb = KEYS.get((key() or "q").lower(), "")
-            if verb == "keep-both" and not item.review:
+            if (verb == "keep-both" and not item.review) or (verb in ("keep-both", "edit") and item.other):
                 verb = ""
             if verb in ("", "undo") and not (verb and done):
                 show(on.dim("Nothing to undo yet." if verb else "One of the letters in brackets, please."))
@@ -134,6 +135,9 @@ def page(item: Item, on: Paper, store: str) -> list[str]:
     if item.review is None:
         assert item.statement is not None
         return [on.warn("Not sure enough to keep"), *claim(item.statement, on, store), *grounds(item.statement, on, store)]
+    if item.other:
+        return [on.warn("One topic or two?") + f"  ^{item.id}  {safe(item.review.topic)}:{item.review.review.line}", "",
+                *wrap(item.review.review.text, on.width, "  ", "  ")]
     lines = [on.warn("Contradiction") + f"  ^{item.id}  {safe(item.review.topic)}:{item.review.review.line}"]
     sides = sorted(item.review.sides, key=lambda s: s.memory.date or "")
     which = dict(zip((id(side) for side in (*sides[:1], *sides[-1:])), ("older: [o] keeps it", "newer: [a] keeps it"), strict=False))

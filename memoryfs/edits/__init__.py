@@ -5,9 +5,10 @@ from __future__ import annotations
 from memoryfs.edits.adopt import adopt
 from memoryfs.edits.lifting import lift
 from memoryfs.edits.load import load_topics, read_topics
+from memoryfs.edits.merging import undo
 from memoryfs.edits.moved import moved_to
 from memoryfs.edits.plan import AdoptReport, Change
-from memoryfs.edits.takeback import judge, undo, unjudge
+from memoryfs.edits.takeback import judge, unjudge
 from memoryfs.edits.tombstones import Tombstones, is_tombstoned
 from memoryfs.edits.verbs import forget, move, remember, resolve, topic_path
 from memoryfs.edits.write import edit_topic, read_topic

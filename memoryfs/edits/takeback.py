@@ -92,13 +92,13 @@ def undo(root: Path, config: Config, review_id: str, *, actor: str, now: datetim
     stamp = now.isoformat(timespec="seconds")
     parts = {str(part["topic"]): part["hunks"] for part in last.extra[KEY]}
     for path, listed in parts.items():  # all of them can be put back, or none is
-        _restored(read_topic(root, path, config)[0], listed)
+        restored(read_topic(root, path, config)[0], listed)
     opened = None
     for path, listed in sorted(parts.items(), key=lambda item: (item[0] == last.topic, item[0])):
         was, now_is = read_topic(root, path, config)[0], None
 
         def edit(topic: Topic, listed: Any = listed) -> Topic:
-            return _restored(topic, listed)
+            return restored(topic, listed)
 
         now_is = edit_topic(root, path, edit, config=config)
         opened = opened or next((r for r in now_is.reviews if r.id == review_id), None)
@@ -120,7 +120,8 @@ def undo(root: Path, config: Config, review_id: str, *, actor: str, now: datetim
     return Change("restore", review_id, last.topic, "open again")
 
 
-def _restored(topic: Topic, listed: Any) -> Topic:
+def restored(topic: Topic, listed: Any) -> Topic:
+    """The topic with the hunks `listed` put back. Raises UnwritableFileError."""
     text = put_back(topic.text, listed)
     if text is None:
         raise UnwritableFileError(topic.path, "the lines of this choice were changed since", remedy=_REMEDY)

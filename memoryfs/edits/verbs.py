@@ -13,6 +13,7 @@ from typing import Any
 
 from memoryfs import ledger, topic_edit
 from memoryfs.config import Config
+from memoryfs.edits import merging
 from memoryfs.edits.diff import Place, settle
 from memoryfs.edits.echoes import record, without_echo
 from memoryfs.edits.load import load_topics
@@ -241,7 +242,8 @@ def resolve(
     """Resolves a line under *Needs review*: `accept` keeps the newest statement, `reject` the oldest, `keep-both` both;
     `edit` keeps the newest one in the words `text`, as the person's.
 
-    What is not kept moves to History with a pointer. `memoryfs.edits.takeback` takes it back. Raises UsageError,
+    What is not kept moves to History with a pointer. `memoryfs.edits.takeback` takes it back. A proposal to make one topic of
+    two is answered by `memoryfs.edits.merging`. Raises UsageError,
     NotFoundError, UnwritableFileError.
     """
     if choice not in CHOICES and not (choice == "edit" and text.strip()):
@@ -251,6 +253,8 @@ def resolve(
     if found is None:
         raise NotFoundError(f"the review ^{review_id}", remedy="`memoryfs review` lists what is open.")
     path, review = found
+    if merging.proposed(review, path):
+        return merging.answer(root, config, path, review, choice, actor=actor, now=now)
     places: dict[str, Place] = {}
     for place, topic in sorted(topics.items()):
         for memory in topic.memories:

@@ -47,9 +47,10 @@ def memory(number: int, text: str, **more: Any) -> Memory:
     return Memory(**values | more)
 
 
-def made(root: Path, texts: tuple[str, ...] | list[str], path: str = "projects/school.md", title: str = "school", repo: str = "school") -> list[str]:
+def made(root: Path, texts: tuple[str, ...] | list[str], path: str = "projects/school.md", title: str = "school", repo: str = "school",
+         first: int = 0) -> list[str]:
     """A topic as a run of the organizer leaves it."""
-    found = [memory(n + 1, text, topic=path) for n, text in enumerate(texts)]
+    found = [memory(first + n + 1, text, topic=path) for n, text in enumerate(texts)]
     plan = apply.Plan((apply.TopicPlan(path, title, True, repo, ("src/printer.py", "src/cookie.py"), "2026-05-12", (), tuple(found)),), tuple(
         ledger.Entry("2026-05-12T09:00:00Z", "organizer", "add", m.id, path, m.summary, m.kind, tuple(r.label for r in m.source_range)) for m in found))
     assert not apply.carry_out(root, SMALL, plan, entries=[])
