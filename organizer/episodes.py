@@ -1,5 +1,5 @@
-"""In: a session's events and the memories it gave. Out: its episode page: what was asked, done, found out, what failed, what
-was decided and left open.
+"""In: a session's events and the memories it gave. Out: its episode page: what was asked, done, found out, changed,
+what failed, what was decided and left open.
 
 The page is extractive: every line is a sentence of the session with the place it stands at, so that
 `memoryfs read THREAD:A-B` shows it in full. Equal input gives equal bytes; the page is bounded in lines and length.
@@ -21,7 +21,7 @@ from organizer.turns import NOTHING, Line, Turns
 
 FOLDER = "episodes"
 LINE = 200  # characters of a line's text
-ASKED, DONE, FOUND, FAILED, DECIDED, OPEN = 20, 24, 12, 8, 14, 8  # lines of each section
+ASKED, DONE, FOUND, CHANGED, FAILED, DECIDED, OPEN = 20, 24, 12, 8, 8, 14, 8  # lines of each section
 TITLE = 72
 
 _FILLER = re.compile(
@@ -135,6 +135,7 @@ def build(
         ("Asked", _asked(asked, told.answers)),
         ("Done", sorted(done[:DONE], key=_order) or _closing(events)),
         ("Found out", _lines(told.found, FOUND, known)),
+        ("Changed", _lines(told.changed, CHANGED, known)),
         ("Failed", _lines(told.failed, FAILED, known)),
         ("Decided", _learned(thread, kept, ("instruction", "fact"), DECIDED)),
         ("Left open", _learned(thread, kept, ("task",), OPEN)),
@@ -185,7 +186,7 @@ def _safe(text: str) -> str:
 def _asked(asked: Sequence[Event], answers: Mapping[int, tuple[int, ...]]) -> list[Told]:
     told: list[Told] = []
     for event in asked:
-        places = tuple(map(str, (event.index, *answers.get(event.index, ()))))
+        places = tuple(str(at) for at in sorted({event.index, *answers.get(event.index, ())}))
         text = event.text.strip()
         if _TRIVIAL.match(text) or (len(text) < 60 and len(set(terms(text))) < 2 and len(asked) > 3):
             continue

@@ -29,7 +29,7 @@ USUAL = 4  # units: the length of a memory and its sources that counts as usual
 LOOKED_AT = 120  # memories of those that words or vectors led to
 PLACES = 60  # best events
 EVENTS = 40  # of one range that are read
-TOGETHER, PLACE, ALONE = 1.0, 0.2, 0.35  # weights: words and sources as one text; the best event; the memory by itself
+TOGETHER, PLACE, ALONE = 1.0, 0.15, 0.35  # weights: words and sources as one text; the best event; the memory by itself
 WIDE = 0.05  # by which each further event of a range makes it say less about where
 AGAIN = 0.8  # for leading only to where better ones lead
 
@@ -67,7 +67,7 @@ def led_to(
     return _spread(out)[:CANDIDATES]
 
 
-_BY_WORDS = ("fts", "topic")
+_BY_WORDS = ("fts", "topic", "tag")
 
 
 def _places(index: Index, best: Sequence[Candidate]) -> dict[tuple[str, int], float]:

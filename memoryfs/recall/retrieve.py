@@ -155,8 +155,10 @@ def _of_days(index: Index, ranges: list[tuple[int, int]]) -> dict[int, float]:
 
 
 def _range_boosts(index: Index, ranked: list[Ranked]) -> dict[int, float]:
-    """Units of the best memories' source ranges: the memory's score, relative to the best one's."""
+    """Units of the best memories' source ranges: the memory's score, relative to the best one's. A line of a session's page only
+    says again what its events say."""
     out: dict[int, float] = {}
+    ranked = [item for item in ranked if not item.crumb.memory.metadata.get("prose")]
     if not ranked:
         return out
     best = max(r.crumb.score for r in ranked)

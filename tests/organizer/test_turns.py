@@ -77,3 +77,44 @@ def test_the_next_step_is_no_report_and_injected_text_is_never_read() -> None:
     )
     assert found.reports == () and found.found == ()
     assert turns([], gate.load()) == Turns()
+
+
+def edit(name: str, old: str, new: str) -> tuple[str, str, str, dict[str, Any]]:
+    """An edit as an importer writes it, with the spans of its arguments."""
+    at, parts, pieces = 0, [], ("Edit", f"/src/school/{name}", old, new)
+    for piece in pieces:
+        parts.append([at, at + len(piece)])
+        at += len(piece) + 1
+    return "assistant", "\n".join(pieces), "file_edit", {"parts": parts, "files": [f"/src/school/{name}"]}
+
+
+def test_settings_and_documents_that_changed_are_told_by_what_was_put_in() -> None:
+    found = told(
+        ("user", "Move the development database away from the usual port."),
+        edit("compose.yaml", "ports:\n  - 5432:5432\n", "ports:\n  # another one runs on the usual port\n  - 5433:5432\n"),
+        edit("AGENTS.md", "## Database\n", "## Database\n\nAlways start the database with `make db`, never by hand.\n"),
+        edit("src/app.ts", "const a = 1", "const a = 2"), edit("pnpm-lock.yaml", "a: 1", "a: 2"),
+        edit("compose.yaml", "ports:\n  - 5433:5432\n", "ports:\n  - 5434:5432\n"),
+    )
+    assert [(line.text, line.events, line.worth) for line in found.changed] == [
+        ("compose.yaml: - 5433:5432", (1,), 0.5),
+        ("AGENTS.md: Always start the database with `make db`, never by hand.", (2,), 1.0),
+        ("compose.yaml: - 5434:5432", (5,), 1.0),
+    ]
+
+
+def test_a_short_answer_belongs_to_the_question_before_it() -> None:
+    found = told(
+        ("user", "Look at the review comments of the booking page, please, and tell me what is left to do."),
+        ("assistant", "Two are left: a missing test for the overlap, and a possible race. Shall I fix both?"),
+        ("user", "Only document the race."), ("assistant", "Documented: bookings of one pupil are handled one after another."),
+    )
+    assert found.answers[2] == (1, 3)
+
+
+def test_output_that_nobody_calls_an_error_needs_a_linters_rule() -> None:
+    grep = "src/hooks.go:369: path, err := os.Stat(gitPath)"
+    lint = "[lint] $ golangci-lint run\nsrc/hooks.go:148:21: os/exec.Command must not be called (noctx)\n1 issues:"
+    assert told(("user", "Search."), ("tool", grep, "tool_result")).failed == ()
+    assert [f.text for f in told(("user", "Lint."), ("tool", lint, "tool_result")).failed] == [
+        "src/hooks.go:148:21: os/exec.Command must not be called (noctx)"]
