@@ -1,11 +1,12 @@
 """In: documents without a vector, and an embedder; or a query's vector. Out: int8 vectors in vec0; similarities.
 
 Only memories and what people and agents said are embedded (RECALL-NOTES: tool output costs much and adds noise): memories
-first, then a batch of every thread in turn, so that no thread waits for another's end. A vector is kept twice: its signs (less a fixed centre, because all vectors of such models lean one way) in
-vec0, for a first pass over everything, and as int8 (127 × the L2-normalised value) in `codes`, from which the best of
-that pass are scored. A small store is compared vector by vector. The fingerprint of the embedder and of the
-cutting into units stands in `meta`; with another one the vectors are not used, and `embed_pending` starts over only when
-told to. The mean of all vectors is kept, so that a query knows how similar just anything is to it.
+first, then a batch of every thread in turn, so that no thread waits for another's end. A unit has a vector for each of
+its passages, under `document << 3 | passage`, and is as near as the nearest of them. A vector is kept twice: its signs
+(less a fixed centre, because all vectors of such models lean one way) in vec0, for a first pass over everything, and as
+int8 in `codes`, from which the best of that pass are scored. A small store is compared vector by vector. The fingerprint
+of the embedder and of the cutting into passages stands in `meta`; with another one the vectors are not used, and
+`embed_pending` starts over only when told to. The mean of all vectors is kept, so that a query knows how similar just anything is to it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memoryfs.index.threads import has_table
-from memoryfs.index.units import CONTINUED, EMBED_UNITS, MESSAGE, ROLE_MASK, SHIFT, UNIT_CHARS
+from memoryfs.index.passages import CONTEXT_CHARS, PASSAGE_CHARS, PASSAGES, passages, wanted
+from memoryfs.index.units import SHIFT, UNIT_CHARS
 
 if TYPE_CHECKING:
     import apsw
@@ -28,12 +30,13 @@ if TYPE_CHECKING:
     from memoryfs.index.units import ThreadMap
     from memoryfs.models.protocols import Embedder
 
-CHUNKING = f"units={UNIT_CHARS};2"
+CHUNKING = f"passages={PASSAGE_CHARS}+{CONTEXT_CHARS};3"
 BATCH = 16
 MAX_K = 4096  # vec0 refuses more
 SMALL_STORE = 4096  # vectors that are simply all compared
 FIRST_PASS = 240  # of vec0's search by signs, whose time grows with k: 18 ms here over 72,000 vectors, 120 ms with 1,500
 MEMORIES, EVENTS = 0, 1
+PIECE = PASSAGES.bit_length() - 1  # bits of a vector's key that say which passage of its document it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +71,10 @@ def purge(db: apsw.Connection) -> None:
         return
     db.execute("BEGIN IMMEDIATE")
     try:
+        gone = f"SELECT key FROM stale JOIN codes ON key BETWEEN doc << {PIECE} AND (doc << {PIECE}) + {PASSAGES - 1}"
         if has_table(db, "vectors"):
-            db.execute("DELETE FROM vectors WHERE rowid IN (SELECT doc FROM stale)")
-        db.execute("DELETE FROM codes WHERE doc IN (SELECT doc FROM stale)")
+            db.execute(f"DELETE FROM vectors WHERE rowid IN ({gone})")
+        db.execute(f"DELETE FROM codes WHERE key IN ({gone})")
         db.execute("DELETE FROM stale")
         db.execute("COMMIT")
     except BaseException:
@@ -88,10 +92,10 @@ def stored_fingerprint(db: apsw.Connection) -> str:
 
 
 def quantise(vectors: Any) -> Any:
-    """float32 rows of length 1 as int8."""
+    """float32 rows as int8, each scaled so that its largest value is 127: only their directions are compared."""
     import numpy as np
 
-    return np.clip(np.rint(vectors * 127.0), -127, 127).astype(np.int8)
+    return np.rint(vectors * (127.0 / np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-9))).astype(np.int8)
 
 
 def _bits(vectors: Any, centre: Any) -> Any:
@@ -141,12 +145,12 @@ def _store(
         if centre is None:
             centre = np.round(np.asarray(vectors, dtype=np.float32).mean(axis=0), 6)
             db.execute("INSERT INTO meta VALUES('centre', ?)", (json.dumps([round(float(x), 6) for x in centre]),))
-        for (doc, kind, at), bits, code in zip(rows, _bits(vectors, centre), codes, strict=True):
-            db.execute("DELETE FROM vectors WHERE rowid = ?", (doc,))
+        for (key, kind, at), bits, code in zip(rows, _bits(vectors, centre), codes, strict=True):
+            db.execute("DELETE FROM vectors WHERE rowid = ?", (key,))
             db.execute(
-                "INSERT INTO vectors(rowid, kind, at, embedding) VALUES(?, ?, ?, vec_bit(?))", (doc, kind, at, bits.tobytes())
+                "INSERT INTO vectors(rowid, kind, at, embedding) VALUES(?, ?, ?, vec_bit(?))", (key, kind, at, bits.tobytes())
             )
-            db.execute("INSERT OR REPLACE INTO codes VALUES(?, ?)", (doc, code.tobytes()))
+            db.execute("INSERT OR REPLACE INTO codes VALUES(?, ?)", (key, code.tobytes()))
         mean, count = _mean(db)
         total = np.asarray(vectors, dtype=np.float64).sum(axis=0) + (np.asarray(mean) * count if count else 0.0)
         count += len(rows)
@@ -165,11 +169,6 @@ def _mean(db: apsw.Connection) -> tuple[list[float], int]:
     return (json.loads(values["mean"]), int(values["mean_count"])) if "mean" in values else ([], 0)
 
 
-def wants_vector(flags: int, nth: int) -> bool:
-    """Messages of users and assistants (not tools, not system), the first units of each."""
-    return bool(flags & MESSAGE) and flags & ROLE_MASK < 2 and nth < EMBED_UNITS
-
-
 def embed_pending(
     index: Index, embedder: Embedder, budget_seconds: float, progress: Callable[[int, int], None] | None = None,
     clock: Callable[[], float] = time.monotonic,
@@ -185,7 +184,7 @@ def embed_pending(
         batch = rows[begin : begin + BATCH]
         vectors = embedder.embed_passages([text[:UNIT_CHARS] for _, text, _ in batch])
         done = [("UPDATE memories SET embedded = 1 WHERE doc = ? AND text = ?", (doc, text)) for doc, text, _ in batch]
-        _store(db, [(doc, MEMORIES, at) for doc, _, at in batch], vectors, done)
+        _store(db, [(doc << PIECE, MEMORIES, at) for doc, _, at in batch], vectors, done)
         count += len(batch)
         if progress:
             progress(count, 0)
@@ -207,21 +206,23 @@ def embed_pending(
 
 
 def _embed_batch(index: Index, embedder: Embedder, thread: ThreadMap, start: int) -> tuple[int, int]:
-    """Embed the next batch of a thread from unit `start` on; (embedded, the unit to go on from)."""
-    chosen, stop = _next_batch(thread, start)
+    """Embed the next batch of a thread from unit `start` on; (units embedded, the unit to go on from)."""
+    chosen: list[int] = []
+    stop = start
+    while stop < len(thread) and len(chosen) < BATCH:
+        if wanted(thread, stop):
+            chosen.append(stop)
+        stop += 1
     done = [("UPDATE threads SET embedded = ? WHERE number = ?", (stop, thread.number))]
     texts, keys = [], []
-    events = index.sources.events(thread, [thread.event[unit] for unit in chosen])
-    for unit in chosen:
-        event = events.get(thread.event[unit])
-        if event is not None:
-            texts.append(event.text[thread.start[unit] : thread.end[unit]])
-            keys.append((thread.number << SHIFT | unit, EVENTS, thread.at[thread.event[unit]]))
+    for unit, nth, text in passages(index.sources, thread, chosen):
+        texts.append(text)
+        keys.append(((thread.number << SHIFT | unit) << PIECE | nth, EVENTS, thread.at[thread.event[unit]]))
     if texts:
         _store(index.db, keys, embedder.embed_passages(texts), done)
     else:
         index.db.execute(*done[0])
-    return len(texts), stop
+    return len({key >> PIECE for key, _, _ in keys}), stop
 
 
 def waiting(db: apsw.Connection, numbers: Sequence[int]) -> tuple[dict[int, int], float]:
@@ -233,19 +234,6 @@ def waiting(db: apsw.Connection, numbers: Sequence[int]) -> tuple[dict[int, int]
         done.update(db.execute(f"SELECT number, embedded FROM threads WHERE number IN ({marks})", part).fetchall())
     some, all_ = db.execute("SELECT coalesce(sum(embedded), 0), coalesce(sum(units), 0) FROM threads").fetchall()[0]
     return done, some / all_ if all_ else 1.0
-
-
-def _next_batch(thread: Any, start: int) -> tuple[list[int], int]:
-    chosen: list[int] = []
-    unit = start
-    while unit < len(thread) and len(chosen) < BATCH:
-        nth = 0
-        while nth < EMBED_UNITS and thread.flags[unit - nth] & CONTINUED:
-            nth += 1
-        if wants_vector(thread.flags[unit], nth):
-            chosen.append(unit)
-        unit += 1
-    return chosen, unit
 
 
 def pending(db: apsw.Connection) -> int:
@@ -270,11 +258,11 @@ def search(
     if not k:
         return {}
     if db.execute("SELECT count(*) FROM (SELECT 1 FROM codes LIMIT ?)", (SMALL_STORE + 1,)).fetchall()[0][0] <= SMALL_STORE:
-        border = 1 << SHIFT  # documents of memories are below it, those of events above
-        where = "doc >= ?" if kind == EVENTS else "doc < ?"
-        docs = [doc for (doc,) in db.execute(f"SELECT doc FROM codes WHERE {where}", (border,))]
+        border = 1 << SHIFT + PIECE  # keys of memories are below it, those of events above
+        where = "key >= ?" if kind == EVENTS else "key < ?"
+        keys = [key for (key,) in db.execute(f"SELECT key FROM codes WHERE {where}", (border,))]
         if until is not None:
-            docs = [d for (d,) in db.execute("SELECT rowid FROM vectors WHERE kind = ? AND at <= ?", (kind, until))]
+            keys = [key for (key,) in db.execute("SELECT rowid FROM vectors WHERE kind = ? AND at <= ?", (kind, until))]
     else:
         sql = "SELECT rowid FROM vectors WHERE embedding MATCH vec_bit(?) AND k = ? AND kind = ?"
         bits = _bits(query, _centre(db))[0].tobytes()
@@ -282,24 +270,30 @@ def search(
         if until is not None:
             sql += " AND at <= ?"
             values += (until,)
-        docs = [doc for (doc,) in db.execute(sql, values)]
-    return dict(heapq.nlargest(k, _exact(db, query, docs).items(), key=lambda item: item[1]))
+        keys = [key for (key,) in db.execute(sql, values)]
+    return dict(heapq.nlargest(k, _cosines(db, query, keys).items(), key=lambda item: item[1]))
 
 
 def _exact(db: apsw.Connection, query: Any, docs: Sequence[int]) -> dict[int, float]:
-    """The cosines of these documents, those without a vector left out."""
+    """The similarities of these documents, those without a vector left out."""
+    return _cosines(db, query, [doc << PIECE | nth for doc in docs for nth in range(PASSAGES)])
+
+
+def _cosines(db: apsw.Connection, query: Any, keys: Sequence[int]) -> dict[int, float]:
+    """Of each document among the keys, the best cosine."""
     import numpy as np
 
     out: dict[int, float] = {}
     length = float(np.linalg.norm(query))
-    for begin in range(0, len(docs), 500):
-        part = list(docs[begin : begin + 500])
-        rows = db.execute(f"SELECT doc, code FROM codes WHERE doc IN ({','.join('?' * len(part))})", part).fetchall()
+    for begin in range(0, len(keys), 500):
+        part = list(keys[begin : begin + 500])
+        rows = db.execute(f"SELECT key, code FROM codes WHERE key IN ({','.join('?' * len(part))})", part).fetchall()
         if rows:
             codes = np.frombuffer(b"".join(code for _, code in rows), dtype=np.int8).reshape(len(rows), -1)
             codes = codes.astype(np.float32)
             cosines = codes @ query / (np.linalg.norm(codes, axis=1) * length + 1e-9)
-            out.update(zip((doc for doc, _ in rows), cosines.tolist(), strict=True))
+            for (key, _), cosine in zip(rows, cosines.tolist(), strict=True):
+                out[key >> PIECE] = max(cosine, out.get(key >> PIECE, -1.0))
     return out
 
 

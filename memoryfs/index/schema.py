@@ -22,7 +22,7 @@ from memoryfs.text import VERSION as TEXT_VERSION
 if TYPE_CHECKING:
     import apsw
 
-SCHEMA = 8
+SCHEMA = 9
 BUSY_MS = 10_000
 FOLDER = ".memoryfs"
 FILE = "index.db"
@@ -36,7 +36,7 @@ CREATE TABLE IF NOT EXISTS threads(number INTEGER PRIMARY KEY, name TEXT UNIQUE,
 CREATE TABLE IF NOT EXISTS memories(doc INTEGER PRIMARY KEY, path TEXT, id TEXT, kind TEXT, status TEXT, text TEXT,
   terms INT, at INT, importance REAL, embedded INT DEFAULT 0, data TEXT);
 CREATE TABLE IF NOT EXISTS sources(doc INT, thread TEXT, first INT, last INT);
-CREATE TABLE IF NOT EXISTS codes(doc INTEGER PRIMARY KEY, code BLOB);
+CREATE TABLE IF NOT EXISTS codes(key INTEGER PRIMARY KEY, code BLOB);
 CREATE TABLE IF NOT EXISTS stale(doc INTEGER PRIMARY KEY);
 CREATE INDEX IF NOT EXISTS memories_path ON memories(path);
 CREATE INDEX IF NOT EXISTS memories_id ON memories(id);

@@ -18,7 +18,7 @@ from memoryfs.thread import decode_event
 if TYPE_CHECKING:
     import apsw
 
-_NUMBERS = 1 << 38  # a document's number, the thread's and the unit's together, stays below 2^63
+_NUMBERS = 1 << 35  # a vector's key, the thread's, the unit's and the passage's number together, stays below 2^63
 BATCH_UNITS = 4000  # a transaction holds about this many documents: well under a second
 
 

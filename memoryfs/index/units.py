@@ -21,7 +21,6 @@ SHIFT = 24
 MASK = (1 << SHIFT) - 1
 UNIT_CHARS = 1200  # RECALL-NOTES: events cut at 1,200 characters
 MAX_UNITS = 900  # of one event: about 1 MB of text; the rest is reached through read, not search
-EMBED_UNITS = 4  # of one message that get a vector
 NO_TIME = -(1 << 62)
 
 ROLE_CODES = {"user": 0, "assistant": 1, "tool": 2, "system": 3}
@@ -63,10 +62,10 @@ def epoch(time: str | None) -> int:
     return int(moment.timestamp())
 
 
-def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """[start, end) cut into spans of at most UNIT_CHARS, at the best border in the last third of each."""
-    while end - start > UNIT_CHARS:
-        low, high = start + UNIT_CHARS * 2 // 3, start + UNIT_CHARS
+def pieces(text: str, start: int, end: int, size: int = UNIT_CHARS) -> Iterator[tuple[int, int]]:
+    """[start, end) cut into spans of at most `size` characters, at the best border in the last third of each."""
+    while end - start > size:
+        low, high = start + size * 2 // 3, start + size
         best, rank = high, 9
         for match in _CUT.finditer(text, low, high):
             if not match.group() and not match.start():
@@ -88,7 +87,7 @@ def cut(text: str, parts: Sequence[Sequence[int]] | None = None) -> list[tuple[i
     for start, end in borders:
         merged.append((max(0, start), min(len(text), end)))
     for start, end in merged:
-        for span in _pieces(text, start, end):
+        for span in pieces(text, start, end):
             if text[span[0] : span[1]].strip():
                 spans.append(span)
             if len(spans) >= MAX_UNITS:

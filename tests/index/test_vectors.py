@@ -92,7 +92,7 @@ def test_vec_04_filters_work_inside_the_search(tmp_path):
         ix.embed_pending(embedder, 600)
         answer = recall(ix, "Feline", embedder=embedder, as_of="2026-11-21", k=5, level="2", now=NOW)
         assert [e.thread for e in answer.evidence] == [T1] * 5
-        some = [doc for (doc,) in ix.db.execute("SELECT rowid FROM vectors ORDER BY rowid LIMIT 3")]
+        some = [key >> dense.PIECE for (key,) in ix.db.execute("SELECT rowid FROM vectors ORDER BY rowid LIMIT 3")]
         assert set(dense.search(ix.db, embedder.embed_query("cat"), dense.EVENTS, 0, only=some)) == set(some)
 
 
