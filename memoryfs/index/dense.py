@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memoryfs.index.threads import has_table
 from memoryfs.index.passages import CONTEXT_CHARS, PASSAGE_CHARS, PASSAGES, passages, wanted
+from memoryfs.index.threads import has_table
 from memoryfs.index.units import SHIFT, UNIT_CHARS
 
 if TYPE_CHECKING:
