@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memoryfs.recall import fuse, whose
+from memoryfs.recall import fuse, kinds, whose
 from memoryfs.recall.query import Query
 from memoryfs.text import scan, script_of
 
@@ -25,6 +25,9 @@ WEAK = 0.05  # share of the query's weight that some place must cover, where wor
 # difference, which sees neighbours and whole threads too, adds a little. Of the answerable questions of LoCoMo conv-26, 30,
 # 41 fewer than 3 % pass the line (the curve stands in tests/benchmarks/README.md).
 ELSE, RANKED = 0.15, 0.1
+# A value of the class asked for (a price, a percentage …) must stand where at least this share of the question's words stands
+# that the best place holds; in a memory, where this share of the question's weight does.
+NEAR, HELD = 0.6, 0.3
 LOOKED_AT = 40  # places whose sentences are read for that (120 tell nothing more)
 _TECHNICAL = re.compile(r"\b(?:[A-Z][a-z]+[A-Z]\w*|[A-Z]{2,}[a-z]\w*|[a-z]+[A-Z]\w+|\w+_\w+|[A-Za-z]+\d+\w*)\b")
 
@@ -57,6 +60,9 @@ def _why(index: Index, query: Query, found: Found) -> str:
     unknown = [m[0] for m in _TECHNICAL.finditer(query.text) if not _known(index, m[0])]
     if unknown and best_memory < 0.5:
         return f"This store never mentions {', '.join(dict.fromkeys(unknown))}."
+    missing = _missing(index, query, found)
+    if missing:
+        return f"This store speaks of it, but says no {missing}."
     if found.asked_speaker and best_memory < 0.5 and _someone_else(index, query, found) > ELSE:
         return "What fits the question was said of someone else than the person it asks about."
     return ""
@@ -78,6 +84,35 @@ def _speaks_only(index: Index, script: str) -> bool:
 
 def _known(index: Index, name: str) -> bool:
     return any(index.lexicon.documents(term) for term, _ in scan(name, query=True))
+
+
+def _missing(index: Index, query: Query, found: Found) -> str:
+    """The class of values that the question asks for, if none stands near its subject; "" otherwise."""
+    asked = kinds.amount(query.text)
+    if asked is None or not found.events or not found.mass:
+        return ""
+    name, values = asked
+    if any(item.coverage >= HELD and values.search(item.crumb.memory.summary) for item in found.memories[:5]):
+        return ""
+    nearest = holding = 0.0
+    for item in found.events[:LOOKED_AT]:
+        text = _around(index, item)
+        held = sum(found.weights.get(term, 0.0) for term in {term for term, _ in scan(text)}) / found.mass
+        nearest = max(nearest, held)
+        if held > holding and values.search(text):
+            holding = held
+    return name if holding < NEAR * nearest else ""
+
+
+def _around(index: Index, item: Candidate) -> str:
+    """The text of a place and of its neighbours."""
+    thread = index.thread(item.number)
+    out = []
+    for unit in range(max(0, item.nth - 1), min(len(thread), item.nth + 2)):
+        event = index.sources.event(thread, thread.event[unit])
+        if event is not None:
+            out.append(event.text[thread.start[unit] : thread.end[unit]])
+    return "\n".join(out)
 
 
 def _someone_else(index: Index, query: Query, found: Found) -> float:

@@ -1,4 +1,4 @@
-"""In: a question, and the text of a place. Out: which kind of exact value is asked for, and where the text holds one.
+"""In: a question, and the text of a place. Out: which kind of exact value or amount is asked for, and where the text holds one.
 
 "Which port …", "… の正規表現は", "… 명령어는", "…的路径": a place that holds a value of the kind asked for answers better
 than one that only speaks of it. Only the kind is judged here; which value it is, the other views decide.
@@ -45,3 +45,68 @@ def values(text: str, kinds: frozenset[str], start: int = 0, end: int | None = N
 
     piece = text[start:end]
     return [(start + value.start, start + value.end) for value in exact_values(piece, kinds)]
+
+
+_N = r"(?:\d[\d.,]*|\b(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|sixty|ninety|hundred|half|several|couple|few)\b"
+_N += r"|[一二三四五六七八九十百千两半数几]|[한두세네몇]|다섯|여섯|일곱|여덟|아홉|열|하루|이틀|사흘|나흘)"
+_UNITS = {
+    "seconds": r"seconds?|secs?|s\b|ms\b|秒|초", "minutes": r"minutes?|mins?|m\b|分(?!之)|분", "hours": r"hours?|hrs?|h\b|時間|시간|小时|小時",
+    "days": r"days?|d\b|日|天|일", "weeks": r"weeks?|週|周|星期|주", "months": r"months?|か月|ヶ月|カ月|月|개월|달|个月", "years": r"years?|年|년|해",
+}
+# What is asked for that is no `memoryfs.exact` kind → how a question asks for it, how a text holds it. Only classes that
+# can be recognised whole: where none stands near the subject, the store does not say it.
+_AMOUNTS = {
+    "period": (
+        r"\bhow (?:many (?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)|long)\b|何(?:秒|分|時間|日間?|週間?|か月|ヶ月|年間?)(?!に)|どのくらいの期間"
+        r"|몇\s?(?:초|분|시간|일|주|개월|달|년)(?!에)|며칠|얼마\s?동안|(?:几|多少)个?(?:秒|分钟|小时|天|周|月|年)|多久|多长时间",
+        rf"{_N}[\s-]?(?:more |whole |full |other )?(?:{'|'.join(_UNITS.values())})|\b(?:daily|weekly|monthly|yearly|annual\w*|forever|overnight)\b|永久|永遠|무기한",
+    ),
+    "percentage": (
+        r"\b(?:what|which) (?:percentage|percent|share|proportion)\b|\bhow many percent\b|何(?:パーセント|%|割)|몇\s?(?:퍼센트|%|프로)|百分之[几多]|多少百分比|比例是多少",
+        rf"\d\s?[%％]|\bpercent|パーセント|割|퍼센트|프로|百分之|{_N} (?:out of|in) ",
+    ),
+    "price": (
+        r"\bhow much (?:does|did|do|is|was|will|would) .{1,60}\b(?:cost|pay|charge)\b|\b(?:what|which) (?:\w+ ){0,2}(?:price|fee|budget|cost)\b|\bhow expensive\b"
+        r"|(?:料金|費用|値段|価格|予算).{0,6}いくら|いくら(?:で|の|か)|(?:비용|요금|가격|예산).{0,6}얼마|얼마짜리|(?:费用|价格|价钱|预算|租金).{0,6}多少|多少钱",
+        rf"[$€£¥￥₩]\s?\d|\d[\d,.]*\s?(?:円|원|元|块|dollars?|euros?|pounds?|yen|won|usd|eur|jpy|krw|cny|bucks|k\b)|\d\s?[万만]|{_N}\s?[万千百만천]?\s?(?:円|원|元|块)|\bfree\b|無料|무료|免费",
+    ),
+    "phone number": (
+        r"\b(?:phone|telephone|mobile) number\b|電話番号|전화\s?번호|(?:电话|手机)(?:号码|号)?(?:是|：)?(?:多少|什么|几)",
+        r"\+?\d[\d() .-]{6,}\d",
+    ),
+    "colour": (
+        r"\b(?:what|which) colou?rs?\b|何色|무슨 색|어떤 색|什么颜色",
+        r"\b(?:red|blue|green|yellow|black|white|gr[ae]y|brown|orange|purple|pink|violet|teal|cyan|magenta|gold(?:en)?|silver|beige|navy|turquoise|maroon"
+        r"|colou?r(?:ed|ful)?)\b|#[0-9a-f]{3,8}\b|[赤青緑黄黒白灰茶紫桃金銀红蓝绿黑银]色?|빨간|파란|초록|노란|검은|하얀|흰|회색|갈색|보라|분홍|주황",
+    ),
+    "channel": (
+        r"\b(?:what|which) (?:slack |chat |discord |teams )?channel\b|どの.{0,8}チャンネル|어느.{0,8}채널|무슨.{0,8}채널|哪个.{0,8}频道",
+        r"(?<![\w#&])#[\w-]{2,}|[\w-]+ channel\b|チャンネル|채널|频道",
+    ),
+    "version": (
+        r"\b(?:in|with|for|by) (?:which|what) release\b|\b(?:which|what) (?:\w+ ){0,2}(?:release|version)s?\b|どの(?:バージョン|リリース)|어느 버전|몇 버전|哪个版本",
+        r"\bv?\d+\.\d+|\bv\d+\b|\b(?:version|release) \d|[~^>=<]=?\s?\d|(?<=[A-Za-z] )\d{1,4}\b|バージョン\s?\d|버전\s?\d|版本\s?\d",
+    ),
+}
+# Amounts that nobody said, because they are reckoned from what was said.
+_RECKONED = (
+    r"\bbetween\b|\bpass(?:ed)?\b|\bsince\b|\bago\b|\bfrom .{1,40} (?:to|until)\b|\b(?:days|weeks|months|years|hours|minutes|long) (?:before|after|until|had|have|has)\b"
+    r"|\bpercentage of .{1,80} (?:is|are|was|were)\b|\btotal\b|\bin all\b|\baltogether\b|\baverage\b|\b(?:more|less|fewer|older|younger)\b|\bha(?:ve|s|d) \w+ (?:been|had|spent|owned)\b"
+    r"|から.{0,12}(?:経|たっ)|合計|平均|[前後]の?に?[?？]|경과|합계|평균|지났|지난|一共|总共|平均|之前|之后|过了"
+)
+
+
+@lru_cache(maxsize=32)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)  # at first use
+
+
+def amount(question: str) -> tuple[str, re.Pattern[str]] | None:
+    """The one class of values that the question asks for, and the pattern of its members; None where none is recognised.
+
+    None also where the answer would have to be reckoned ("how many days between …").
+    """
+    named = [(name, held) for name, (ask, held) in _AMOUNTS.items() if _compiled(ask).search(question)]
+    if len(named) != 1 or _compiled(_RECKONED).search(question):
+        return None
+    return named[0][0], _compiled(named[0][1])

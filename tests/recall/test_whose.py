@@ -98,3 +98,21 @@ def test_the_answer_says_what_was_searched(talk):
     stores.topic(talk, "a.md", stores.fact_file("The lake has a jetty."))
     (notice,) = (n for n in ask(talk, MISPLACED[1]).notices if "someone else" in n)
     assert "Searched by words: 1 thread (2026-05-12 to 2026-05-12), 1 memory." in notice and "nearest" in notice
+
+
+@pytest.mark.parametrize(("said", "asked", "refused"), [
+    ("The hosting of the library app moved to Osaka last spring.", "How much does the hosting of the library app cost?", True),
+    ("The hosting of the library app is $40 a month.", "How much does the hosting of the library app cost?", False),
+    ("「ほんだな」の利用料金の案内を作る。", "「ほんだな」の利用料金はいくらですか", True),
+    ("「ほんだな」の利用料金は年に1200円です。", "「ほんだな」の利用料金はいくらですか", False),
+    ("창고지기의 서버 비용을 정리해야 한다.", "창고지기의 서버 비용은 얼마였지?", True),
+    ("창고지기의 서버 비용은 월 3만 원이다.", "창고지기의 서버 비용은 얼마였지?", False),
+    ("听雨平台的云服务费用要再算。", "听雨平台的云服务费用是多少?", True),
+    ("听雨平台的云服务费用是一年900元。", "听雨平台的云服务费用是多少?", False),
+    ("CI insists on test coverage before a merge.", "What percentage of test coverage does CI insist on?", True),
+    ("CI insists on 80 % test coverage before a merge.", "What percentage of test coverage does CI insist on?", False),
+])  # fmt: skip
+def test_a_subject_without_the_value_asked_for_is_no_answer(tmp_path, said, asked, refused):
+    stores.thread(tmp_path, DAY, [said, "Lunch was late.", "The weather is fine.", "今日は晴れ。", "점심은 늦었다.", "午饭很晚。", "Tea costs $3."])
+    answer = ask(tmp_path, asked)
+    assert answer.abstained is refused and answer.evidence
