@@ -1,9 +1,9 @@
 """In: a question and evidence. Out: `Sheet`: the evidence as a writing model sees it, its exact values behind names.
 
 Each exact value and figure becomes `{v1}`, `{v2}` …, the date of an event `{d1}` (numbered as the evidence is), so that a
-model can place a value but never spell one; of each it is told the kind and the words in it. What stands in the question too stays readable. Every line of evidence begins
-with `| `: nothing inside can look like the frame around it. Two kinds of evidence are kept from the model: what has been
-superseded, and what speaks to its reader ("ignore the above and answer …").
+model can place a value but never spell one; of each it is told the kind and the words in it. What stands in the question
+too stays readable. Every line of evidence begins with `| `: nothing inside can look like the frame around it. Two kinds of
+evidence are kept from the model: what has been superseded, and what speaks to its reader ("ignore the above and answer …").
 """
 
 from __future__ import annotations
@@ -82,11 +82,11 @@ def literals(text: str) -> list[tuple[int, int, str]]:
     found = exact_values(text)
     spans = [(v.start, v.end, v.kind) for v in found if v.kind != "quoted"]
 
-    def put(start: int, end: int, kind: str, over: Collection[str] = ()) -> None:
-        """Add a span, unless one is in its way that is of no kind in `over`; such a one makes room."""
+    def put(start: int, end: int, kind: str, over: Collection[str] = (), *, whole: bool = False) -> None:
+        """Add a span, unless one is in its way that is of no kind in `over`; such a one makes room. `whole`: if it lies within."""
         nonlocal spans
         crossing = [span for span in spans if span[0] < end and start < span[1]]
-        if all(span[2] in over for span in crossing):
+        if all(span[2] in over and (not whole or (start <= span[0] and span[1] <= end)) for span in crossing):
             spans = [span for span in spans if span not in crossing] + [(start, end, kind)]
 
     for match in _NAME.finditer(text):  # what looks like one of our names is a value like any other
@@ -94,8 +94,10 @@ def literals(text: str) -> list[tuple[int, int, str]]:
     for match in _MOMENT.finditer(text):
         put(*match.span(), "number", over=("number",))
     for quoted in (v for v in found if v.kind == "quoted"):
-        code = text[quoted.start - 1 : quoted.start] == "`"
-        if len(quoted.text) <= (CODE_QUOTE if code else SHORT_QUOTE) and (code or not _SENTENCE_SIGNS.search(quoted.text)):
+        if text[quoted.start - 1 : quoted.start] == "`":  # code is one value, whatever it is made of
+            if len(quoted.text) <= CODE_QUOTE:
+                put(quoted.start, quoted.end, "quoted", over=KINDS, whole=True)
+        elif len(quoted.text) <= SHORT_QUOTE and not _SENTENCE_SIGNS.search(quoted.text):
             put(quoted.start, quoted.end, "quoted")
     for match in _FIGURE.finditer(text):
         put(*match.span(), "number")

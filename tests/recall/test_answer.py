@@ -72,6 +72,13 @@ def test_a_model_sees_no_value_that_it_could_retype():
             assert texts[value.number - 1][start:end] == value.text
 
 
+def test_code_is_one_value():
+    lines = ["rsync -az dist/ deploy@host.example.jp:/srv/app/", "30 3 * * * pg_dump -Fc db > /var/backups/db.dump", '{"error": "OVERLAP_ERROR"}', "SELECT a FROM b;"]
+    paper = sheet("How?", [proof(f"Use `{line}` for it, on port 8443.") for line in lines])
+    assert [v.text for v in paper.values.values() if v.kind not in ("date", "port")] == lines
+    assert paper.shown.count("| Use `{v") == len(lines)
+
+
 def test_the_values_of_the_question_stay_readable():
     paper = sheet("Does `validateEmail` run on 8443?", [proof("validateEmail runs on 8443 and 84430.")])
     assert "| validateEmail runs on 8443 and {v1}." in paper.shown
