@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
@@ -92,7 +93,7 @@ class Server:
         request = urllib.request.Request(self.base + path, data=data, headers=headers)
         try:
             with self._opener.open(request, timeout=seconds) as response:
-                answer = json.loads(response.read())
+                answer = json.loads(_whole(response, time.monotonic() + seconds))
         except urllib.error.HTTPError as error:
             with error:
                 raise _Status(error.code, error.read(300).decode("utf-8", "replace")) from error
@@ -101,6 +102,16 @@ class Server:
         if not isinstance(answer, dict):
             raise ModelUnavailableError(f"{self.host}: the answer is no JSON object", remedy=_REMEDY)
         return answer
+
+
+def _whole(response: Any, deadline: float) -> bytes:
+    """The body, if it is there in time: a server that goes on sending a little does not hold us."""
+    pieces = []
+    while piece := response.read1(1 << 16):
+        pieces.append(piece)
+        if time.monotonic() > deadline:
+            raise TimeoutError("the answer did not end in time")
+    return b"".join(pieces)
 
 
 class _Status(Exception):

@@ -155,3 +155,33 @@ def test_nobody_there():
 def test_addresses_that_are_none(url):
     with pytest.raises(UsageError):
         ServedGenerator(url)
+
+
+def test_a_server_that_goes_on_sending_a_little_does_not_hold_us():
+    import socket
+    import time
+
+    def drip():
+        while True:
+            try:
+                talk, _ = listening.accept()
+            except OSError:
+                return
+            with talk:
+                talk.recv(1 << 16)
+                try:
+                    talk.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n")
+                    for _ in range(200):
+                        talk.sendall(b" ")
+                        time.sleep(0.05)
+                except OSError:
+                    pass
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=drip, daemon=True).start()
+        model = ServedGenerator(f"http://127.0.0.1:{listening.getsockname()[1]}", "m", request_seconds=0.5)
+        model.server._probed = True
+        began = time.monotonic()
+        with pytest.raises(ModelUnavailableError, match="in time"):
+            model.write("p", {"type": "object"}, 5)
+        assert time.monotonic() - began < 5
