@@ -52,25 +52,21 @@ class Lines:
     `code`, once all are read, is git's exit code; None where git is not there or was stopped.
     """
 
-    def __init__(self, directory: Path, *arguments: str, seconds: float, feed: bytes = b"") -> None:
+    def __init__(self, directory: Path, *arguments: str, seconds: float) -> None:
         self.code: int | None = None
-        self._command, self._directory, self._seconds, self._feed = [*_SAFE, *arguments], directory, seconds, feed
+        self._command, self._directory, self._seconds = [*_SAFE, *arguments], directory, seconds
 
     def __iter__(self) -> Iterator[bytes]:
         import subprocess
-        import tempfile
         import threading
 
-        with tempfile.TemporaryFile() as words:
-            words.write(self._feed)
-            words.seek(0)
-            try:
-                process = subprocess.Popen(
-                    self._command, cwd=self._directory, env=_environment(), stdin=words, stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                )
-            except OSError:
-                return
+        try:
+            process = subprocess.Popen(
+                self._command, cwd=self._directory, env=_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError:
+            return
         stop = threading.Timer(max(0.0, self._seconds), process.kill)
         stop.start()
         try:

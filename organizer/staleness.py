@@ -257,10 +257,7 @@ def _write(
 
 def _edited(topic: Topic, marks: Mapping[str, tuple[str, Changed]]) -> Topic:
     here = {m.id for m in topic.memories}
-    for id, (day, changed) in marks.items():
-        if id in here:
-            topic = topic_edit.set_marks(topic, id, recheck=day, changed=changed)
-    return topic
+    return topic_edit.set_marks(topic, {id: mark for id, mark in marks.items() if id in here})
 
 
 # -- what need not be done again --------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ _ASIDE = (
 )
 _WORD = re.compile(rb"[A-Za-z0-9_]+")
 _RAW = re.compile(rb":(\d{6}) (\d{6}) [0-9a-f.]+ [0-9a-f.]+ ([A-Z])\d*\t([^\t]+)(?:\t([^\t]+))?\Z")
+_SPECIAL = re.compile(r"[][\\.*+?{}()|^$]")  # in extended regular expressions
 _PLAIN = re.compile(r"[\w./@+ -]{1,120}\Z")
 
 
@@ -125,8 +126,8 @@ def standing(repo: Path, tip: str, values: Collection[str], inside: str = "", se
         part = wanted[begin : begin + AT_ONCE]
         finder = _Finder(part)
         lines = gitfacts.Lines(
-            repo, "grep", "-h", "-I", "-F", "--no-color", "--no-textconv", "--no-recurse-submodules", "--threads=2", "-f", "-", tip,
-            *pathspec(inside), seconds=seconds, feed="\n".join(part).encode("utf-8", "replace") + b"\n")
+            repo, "grep", "-h", "-I", "-E", "--no-color", "--no-textconv", "--no-recurse-submodules", "--threads=2",
+            "-e", "|".join(_SPECIAL.sub(r"\\\g<0>", value) for value in part), tip, *pathspec(inside), seconds=seconds)
         for line in lines:
             held |= {value for value in finder.find(line) if value not in held}
             if len(held & set(part)) == len(part):

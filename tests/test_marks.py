@@ -29,6 +29,10 @@ def page() -> Topic:
     return parse(PAGE.encode(), "projects/school.md")
 
 
+def mark(topic: Topic, id: str, *, recheck: str, changed: tuple[str, tuple[str, ...]]) -> Topic:
+    return topic_edit.set_marks(topic, {id: (recheck, changed)})
+
+
 def of(topic: Topic, id: str):
     return next(m for m in topic.memories if m.id == id)
 
@@ -50,44 +54,46 @@ def test_a_person_can_write_the_date():
 
 
 def test_only_the_footnote_changes():
-    made = topic_edit.set_marks(page(), "m-aa01", recheck="", changed=(DAY, ("src/auth.ts gone",)))
+    made = mark(page(), "m-aa01", recheck="", changed=(DAY, ("src/auth.ts gone",)))
     differing = [b for a, b in zip(PAGE.splitlines(), made.text.splitlines(), strict=True) if a != b]
     assert differing == [f'[^3f9a21:1]: 2026-05-12; source changed {DAY}: src/auth.ts gone; hints: auth; "the check"']
-    assert topic_edit.set_marks(made, "m-aa01", recheck="", changed=("", ())).text == PAGE
+    assert mark(made, "m-aa01", recheck="", changed=("", ())).text == PAGE
 
 
 def test_memories_that_share_a_footnote_keep_their_own_marks():
-    made = topic_edit.set_marks(page(), "m-aa02", recheck="2026-08-10", changed=("", ()))
+    made = mark(page(), "m-aa02", recheck="2026-08-10", changed=("", ()))
     assert of(made, "m-aa02").metadata["recheck"] == "2026-08-10" and "recheck" not in of(made, "m-aa03").metadata
-    made = topic_edit.set_marks(made, "m-aa03", recheck="2026-09-10", changed=(DAY, ("Node gone",)))
+    made = mark(made, "m-aa03", recheck="2026-09-10", changed=(DAY, ("Node gone",)))
     assert [of(made, m).metadata.get("recheck") for m in ("m-aa02", "m-aa03")] == ["2026-08-10", "2026-09-10"]
     assert "source_changed" not in of(made, "m-aa02").metadata
     assert of(made, "m-aa02").query_hints == ("react",) and of(made, "m-aa03").query_hints == ("node",)
-    made = topic_edit.set_marks(made, "m-aa04", recheck="2026-11-09", changed=("", ()))
+    made = mark(made, "m-aa04", recheck="2026-11-09", changed=("", ()))
+    assert made.text == topic_edit.set_marks(page(), {
+        "m-aa04": ("2026-11-09", ("", ())), "m-aa03": ("2026-09-10", (DAY, ("Node gone",))), "m-aa02": ("2026-08-10", ("", ()))}).text
     assert "stated by a person" in made.text and of(made, "m-aa04").stated_by == "person"
     for id in ("m-aa02", "m-aa03", "m-aa04"):
-        made = topic_edit.set_marks(made, id, recheck="", changed=("", ()))
+        made = mark(made, id, recheck="", changed=("", ()))
     assert made.text == PAGE
 
 
 def test_marks_go_with_a_memory_that_moves_and_leave_with_it():
-    made = topic_edit.set_marks(page(), "m-aa02", recheck="2026-08-10", changed=(DAY, ("18.2.0 gone",)))
+    made = mark(page(), "m-aa02", recheck="2026-08-10", changed=(DAY, ("18.2.0 gone",)))
     other = parse(b"# Other\n\n## Facts\n- Something. [^person:2026-05-13] ^m-bb01\n\n[^person:2026-05-13]: 2026-05-13\n", "projects/o.md")
     left, there = topic_edit.withdraw(made, "m-aa02"), topic_edit.bring(made, other, "m-aa02")
     assert of(there, "m-aa02").metadata["recheck"] == "2026-08-10"
     assert of(there, "m-aa02").metadata["source_changed"] == f"{DAY}: 18.2.0 gone"
     assert "recheck" not in left.text and "source changed" not in left.text
-    made = topic_edit.set_marks(page(), "m-aa04", recheck="2026-11-09", changed=("", ()))
+    made = mark(page(), "m-aa04", recheck="2026-11-09", changed=("", ()))
     there = topic_edit.bring(made, other, "m-aa04")
     assert of(there, "m-aa04").metadata["recheck"] == "2026-11-09" and "recheck" not in of(there, "m-bb01").metadata
 
 
 def test_why_a_memory_is_stale():
-    made = topic_edit.set_marks(page(), "m-aa01", recheck="2026-08-01", changed=(DAY, ("src/auth.ts gone",)))
+    made = mark(page(), "m-aa01", recheck="2026-08-01", changed=(DAY, ("src/auth.ts gone",)))
     memory = of(made, "m-aa01")
     assert staleness.why(memory, date(2026, 6, 2)) == ""
     assert staleness.why(memory, date(2026, 6, 3)) == f"source changed {DAY}: src/auth.ts gone"
-    dated = of(topic_edit.set_marks(page(), "m-aa01", recheck="2026-08-01", changed=("", ())), "m-aa01")
+    dated = of(mark(page(), "m-aa01", recheck="2026-08-01", changed=("", ())), "m-aa01")
     assert staleness.why(dated, date(2026, 7, 31)) == ""
     assert staleness.why(dated, date(2026, 8, 1)) == "to be checked again since 2026-08-01"
     assert staleness.counts([memory, dated], date(2026, 8, 2)) == {"source changed": 1, "recheck": 1}

@@ -38,7 +38,7 @@ def renew(root: Path, config: Config, path: str, id: str, *, now: datetime) -> t
             found["recheck"] = Entry(stamp, "organizer", "recheck", "", extra={"dates": {id: day}})
         if memory.metadata.get("source_changed"):
             found["stale"] = Entry(stamp, "organizer", "stale", id, path, why="it was confirmed", extra={"lifted": True})
-        return topic_edit.set_marks(topic, id, recheck=day, changed=("", ()))
+        return topic_edit.set_marks(topic, {id: (day, ("", ()))})
 
     try:
         edit_topic(root, path, edit, config=config)

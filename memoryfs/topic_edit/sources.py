@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from memoryfs import notation
@@ -65,48 +65,55 @@ def set_branch(topic: Topic, label: str, branch: str) -> Topic:
     return checked(topic, new, citing, visible=told == branch and {m.id for m in new.memories} == {m.id for m in topic.memories})
 
 
-def set_marks(topic: Topic, memory_id: str, *, recheck: str, changed: tuple[str, tuple[str, ...]]) -> Topic:
-    """Notes in a memory's footnotes the day to check it again, and the day on which what it names left its repository and
-    what that was; "" and ("", ()) for neither. A memory without a footnote of ours is left as it is.
+def set_marks(topic: Topic, marks: Mapping[str, tuple[str, tuple[str, tuple[str, ...]]]]) -> Topic:
+    """Notes in the footnotes of memories, by their ids, the day to check each again, and the day on which what it names left its
+    repository and what that was; "" and ("", ()) for neither. A memory without a footnote of ours is left as it is.
 
-    What the footnote says of other memories stays. Of several footnotes, the first that has such a mark keeps it.
+    What the footnotes say of other memories stays. Of several footnotes of one memory, the first that has such a mark keeps
+    it. The text is read and checked once.
     """
     writable(topic)
-    memory, _ = find(topic, memory_id)
-    once = {d.label for d in topic.definitions if sum(o.label == d.label for o in topic.definitions) == 1}
-    held = [d for label in memory.metadata["labels"] for d in topic.definitions
-            if d.label == label and label in once and notation.is_source_label(label)]
-    if not held:
+    labels = [d.label for d in topic.definitions]
+    held = {d.label: d for d in topic.definitions if labels.count(d.label) == 1 and notation.is_source_label(d.label)}
+    citing: dict[str, list[str]] = {label: [] for label in held}
+    homes: dict[str, str] = {}
+    for memory in topic.memories:
+        own = [held[label] for label in memory.metadata["labels"] if label in held]
+        for definition in own:
+            citing[definition.label].append(memory.id)
+        if memory.id in marks and own:
+            homes[memory.id] = next((d for d in own if d.note.recheck_of(memory.id) or d.note.changed_of(memory.id)[0]), own[0]).label
+    lines, touched = list(topic.lines), set()
+    for definition in sorted(held.values(), key=lambda d: -d.start):
+        note = _marked(definition, citing[definition.label], homes, marks)
+        if note != definition.note and not homes.keys().isdisjoint(citing[definition.label]):
+            lines = write_note(lines, definition.start, definition.end, definition.label, note)
+            touched |= set(citing[definition.label])
+    if not touched:
         return topic
-    home = next((d for d in held if d.note.recheck_of(memory_id) or d.note.changed_of(memory_id)[0]), held[0])
-    new, citing = topic, {memory_id}
-    for definition in held:
-        own = definition is home
-        note = _marked(topic, definition, memory_id, recheck if own else "", changed if own else ("", ()))
-        if note != definition.note:
-            at = next(d for d in new.definitions if d.label == definition.label)
-            new = read(topic, write_note(list(new.lines), at.start, at.end, at.label, note))
-            citing |= {m.id for m in topic.memories if definition.label in m.metadata["labels"]}
-    if new is topic:
-        return topic
-    made = find_made(new, memory_id)[0]
-    told = f"{changed[0]}: {', '.join(map(notation.fold, changed[1]))}" if changed[1] else changed[0]
-    shown = (made.summary, made.metadata.get("recheck", ""), made.metadata.get("source_changed", ""))
-    return checked(topic, new, citing, visible=shown == (memory.summary, recheck, told)
+    new = read(topic, lines)
+    shown = {m.id: (m.metadata.get("recheck", ""), m.metadata.get("source_changed", "")) for m in new.memories}
+    wanted = {id: (recheck, f"{day}: {', '.join(map(notation.fold, what))}" if what else day)
+              for id, (recheck, (day, what)) in marks.items() if id in homes}
+    return checked(topic, new, touched, visible=all(shown[id] == mark for id, mark in wanted.items())
                    and [(m.id, m.summary) for m in new.memories] == [(m.id, m.summary) for m in topic.memories])
 
 
-def _marked(topic: Topic, definition: Definition, memory_id: str, recheck: str, changed: tuple[str, tuple[str, ...]]) -> Note:
-    """The footnote with these marks of one memory, and of the others as they were. A mark without an id holds only where
+def _marked(
+    definition: Definition, citing: Sequence[str], homes: Mapping[str, str], marks: Mapping[str, tuple[str, tuple[str, tuple[str, ...]]]]
+) -> Note:
+    """The footnote with the marks of the memories that cite it, those of others as they were. A mark without an id holds only where
     the footnote is one memory's alone."""
     note = definition.note
-    citing = [m.id for m in topic.memories if definition.label in m.metadata["labels"]]
-    others = [id for id in citing if id != memory_id]
-    name = memory_id if others or notation.stated(definition.label) else ""
-    days = [(id, day) for id in others if (day := note.recheck_of(id))]
-    gone = [(id, day, what) for id in others for day, what in [note.changed_of(id)] if day]
-    return replace(note, recheck=(*days, *([(name, recheck)] if recheck else [])),
-                   changed=(*gone, *([(name, *changed)] if changed[0] else [])))
+    recheck, changed = [], []
+    for id in citing:
+        day, (since, what) = note.recheck_of(id), note.changed_of(id)
+        if id in homes:
+            day, (since, what) = marks[id] if homes[id] == definition.label else ("", ("", ()))
+        name = id if len(citing) > 1 or notation.stated(definition.label) else ""
+        recheck += [(name, day)] if day else []
+        changed += [(name, since, what)] if since else []
+    return replace(note, recheck=tuple(recheck), changed=tuple(changed))
 
 
 def add_statement(topic: Topic, memory_id: str, *, by: str, date: str) -> Topic:
