@@ -179,7 +179,7 @@ def distinctive(value: str) -> bool:
 
 def subject(change: Change) -> frozenset[str]:
     """What the change is about: the terms of its sentence beside both values and the words that only say that there is a change."""
-    return _content(change.beside) - _ABOUT_CHANGE
+    return content(change.beside) - _ABOUT_CHANGE
 
 
 _INFLECTED = re.compile(r"[\u3041-\u309f]|^u\+|[가-힣]")  # kana endings and symbols say nothing; Hangul is taken by word
@@ -188,13 +188,14 @@ _PARTICLE = re.compile(r"(?<=.)(?:에서는|에서|에게|으로|에는|까지|�
 _VERBAL = re.compile(r"(?:니다|세요|해줘|해요|하자|써줘|줘)$")
 
 
-def _content(text: str) -> frozenset[str]:
+def content(text: str) -> frozenset[str]:
+    """The terms of a text that tell what it is about: no stop words, no inflection."""
     terms = {term for term, _ in scan(text) if len(term) > 1 and not is_stopword(term) and not _INFLECTED.search(term)}
     words = {_PARTICLE.sub("", word) for word in _HANGUL.findall(text) if not _VERBAL.search(word)}
     return frozenset(terms | {word for word in words if not is_stopword(word)})
 
 
-_ABOUT_CHANGE = _content(
+_ABOUT_CHANGE = content(
     """renamed rename replaced replace changed change switched switch migrated migrate moved move converted convert swapped swap
     bumped bump upgraded raised raise lowered lower increased reduced updated update instead rather place use used uses using now stop
     please remove removed everywhere across files file now from to 代替 変更 改名 切り替え 移行 置き換え 대신 말고 변경 교체 아니라 改成 改为 换成 不用"""
@@ -226,7 +227,7 @@ def given_up(change: Change, text: str) -> bool:
     needed = 1 if distinctive(change.old) else max(min(2, len(about)), (len(about) + 1) // 2)
     for sentence in _SENTENCES.split(text):
         if stands(change.old, sentence):
-            words = _content(sentence.replace(change.old, " "))
+            words = content(sentence.replace(change.old, " "))
             if (len(words & about) >= needed) if about else len(words) <= 4:
                 return True
     return False

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 from memoryfs.index.memories import memory_from_json
 from memoryfs.model import Event, Memory
+from memoryfs.recall.changes import content
 from memoryfs.text import similarity_key
 
 if TYPE_CHECKING:
     from memoryfs.index.core import Index
 
 DEMOTION = 0.6  # factor on the score of an event that states a superseded value
+TOLD = 0.5  # share of an episode's words that what was replaced must hold
 WIDE = 12  # events; a wider range alone does not say which of its events stated the value
 
 _CHANGE = (
@@ -69,6 +71,17 @@ class History:
                 inside = quoted and quoted in similarity_key(event.text)
                 if inside or (not quoted and source.end - source.start < WIDE and _states(memory, event)):
                     return memory.superseded_by or "?"
+        return ""
+
+
+    def told(self, memory: Memory) -> str:
+        """For what an episode tells: the id of the memory that replaced what was learned from the same events, or ""."""
+        words = content(memory.summary)
+        for source in memory.source_range if words else ():
+            for other in self._by_thread.get(source.thread, ()):
+                inside = any(r.thread == source.thread and r.start <= source.start and source.end <= r.end for r in other.source_range)
+                if inside and len(words & content(f"{other.summary} {other.quote}")) >= TOLD * len(words):
+                    return other.superseded_by or "?"
         return ""
 
 

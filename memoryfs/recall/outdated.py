@@ -17,7 +17,7 @@ from memoryfs.model import Breadcrumb, Event, Memory, SourceRange
 from memoryfs.recall import changes
 from memoryfs.recall.changes import Change
 from memoryfs.recall.events import Candidate
-from memoryfs.recall.history import DEMOTION
+from memoryfs.recall.history import DEMOTION, History
 from memoryfs.text import scan
 
 if TYPE_CHECKING:
@@ -83,29 +83,34 @@ def settle(
 def memories(index: Index, found: Found, crumbs: Sequence[Breadcrumb]) -> tuple[Breadcrumb, ...]:
     """The memories, behind the others those that state what was given up after they were learned, marked like events.
 
-    What a person wrote is the person's to take back, and stays as it is.
+    What an episode tells of is past once what was learned from the same events was replaced. What a person wrote is the
+    person's to take back, and stays as it is.
     """
     holding: list[Breadcrumb] = []
     given_up: list[Breadcrumb] = []
+    past = History(index) if any(crumb.memory.kind == "event" for crumb in crumbs) else None
     for crumb in crumbs:
-        by = None if crumb.memory.superseded_by or crumb.memory.stated_by == "person" else _showing(index, crumb.memory, found.shown)
-        if by is None:
+        memory, by = crumb.memory, ""
+        if not memory.superseded_by and memory.stated_by != "person":
+            by = _showing(index, memory, found.shown)
+            if not by and past and memory.kind == "event":
+                by = past.told(memory)
+        if not by:
             holding.append(crumb)
-        else:
-            why = {**crumb.why, "superseded": round(crumb.score * (DEMOTION - 1), 4)}
-            given_up.append(replace(
-                crumb, memory=replace(crumb.memory, superseded_by=by.ref), score=crumb.score * DEMOTION, why=why))
+            continue
+        why = {**crumb.why, "superseded": round(crumb.score * (DEMOTION - 1), 4)}
+        given_up.append(replace(crumb, memory=replace(memory, superseded_by=by), score=crumb.score * DEMOTION, why=why))
     return (*holding, *given_up)
 
 
-def _showing(index: Index, memory: Memory, shown: Sequence[Shown]) -> Shown | None:
-    """The latest event, later than all that the memory was learned from, that says that what it states was given up."""
+def _showing(index: Index, memory: Memory, shown: Sequence[Shown]) -> str:
+    """The latest event, later than all that the memory was learned from, that says that what it states was given up; or ""."""
     said = [when for source in memory.source_range if (when := _learned(index, source)) is not None]
     later = [
         one for one in shown if said and one.when > max(said)
         and any(changes.given_up(change, memory.summary) and not _back(change, one, shown) for change in one.statements)
     ]
-    return max(later, key=lambda one: one.when, default=None)
+    return max(later, key=lambda one: one.when).ref if later else ""
 
 
 def _learned(index: Index, source: SourceRange) -> When | None:

@@ -190,3 +190,30 @@ def test_a_memory_of_what_was_given_up_stands_behind_and_is_marked_unless_a_pers
         found = recall(index, "What installs the packages of the web app?", now=stores.NOW, level="2").memories
     assert [(c.memory.id, c.memory.superseded_by) for c in found] == [("m-000001", None), ("m-00000a", f"{NEW}:0")]
     assert found[1].to_dict()["superseded_by"] == f"{NEW}:0"
+
+
+PAST = f"""---
+title: Day
+---
+# Day
+
+## Events
+- alumni も通して。 [^aaaaaa:1] ^m-00000b
+- Lunch with the alumni office was late. [^aaaaaa:7] ^m-00000c
+
+## History
+- ~~alumni.example.ed.jp も許可する~~ superseded by [[#^m-00000d]] on 2026-05-02 [^aaaaaa:0-3] ^m-00000a
+
+[^aaaaaa:1]: {OLD[:10]}
+[^aaaaaa:7]: {OLD[:10]}
+[^aaaaaa:0-3]: {OLD[:10]}
+"""
+
+
+def test_what_an_episode_tells_is_past_once_what_was_learned_from_it_was_replaced(tmp_path):
+    say(tmp_path, OLD, *[f"alumni and their addresses, number {n}" for n in range(9)])
+    stores.topic(tmp_path, "episodes/2026/day.md", PAST)
+    with indexes.open(tmp_path) as index:
+        index.sync()
+        found = recall(index, "May alumni still sign in?", now=stores.NOW, level="2").memories
+    assert {c.memory.id: c.memory.superseded_by for c in found} == {"m-00000c": None, "m-00000b": "m-00000d"}
