@@ -18,7 +18,14 @@ REMEMBER = BY_NAME["remember"].fields
 
 def test_defaults_are_filled_in():
     assert check(RECALL, {"query": "x"}) == {
-        "query": "x", "k": 10, "level": "auto", "max_tokens": 1500, "file": None, "as_of": None, "scope": "up"}
+        "query": "x", "k": 10, "level": "auto", "max_tokens": 1500, "file": None, "as_of": None, "scope": "up",
+        "answer": False}
+
+
+@pytest.mark.parametrize(("given", "read"), [(True, True), (False, False), ("true", True), (" False", False), (None, False)])
+def test_mcp_06_truth_may_be_text(given, read):
+    assert check(RECALL, {"query": "x", "answer": given})["answer"] is read
+    assert schema(RECALL)["properties"]["answer"] == {"type": "boolean", "description": RECALL[-1].about, "default": False}
 
 
 @pytest.mark.parametrize(("given", "read"), [
@@ -42,6 +49,7 @@ def test_mcp_06_lists_may_be_text(given, read):
     ({"query": "x", "k": True}, "`k` must be"), ({"query": "x", "k": 2.5}, "`k` must be"), ({"query": "x", "k": 0}, "from 1 to 50"),
     ({"query": "x", "k": float("nan")}, "`k` must be"), ({"query": "x", "k": float("inf")}, "`k` must be"),
     ({"query": "x", "level": "9"}, "must be one of auto"), ({"query": ["x"]}, "must be text"),
+    ({"query": "x", "answer": 1}, "must be true or false"), ({"query": "x", "answer": "yes"}, "must be true or false"),
     ({"query": "x", "limit": 3}, "unknown argument 'limit'"), ({"query": "x" * 20_001}, "at most 20000"),
 ])
 def test_mcp_06_what_to_mend_is_said(arguments, says):
