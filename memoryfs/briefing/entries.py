@@ -2,7 +2,7 @@
 
 Worth, within a section: importance (0 to 1, default 0.5), plus up to 0.5 for recency (half of it is gone in 90 days before the
 newest date in the store, so that the same store gives the same order on every day), plus 0.3 for what a person stated, plus or
-minus what its judgements add (`memoryfs.usage`), less 0.2 for what is stale (`memoryfs.staleness`). What was judged wrong comes last.
+minus what its judgements add (`memoryfs.usage`), less 0.2 for what is stale (`memoryfs.staleness`), instructions excepted. What was judged wrong comes last.
 Superseded, withdrawn and archived memories never stand in a briefing; an instruction only if a person said it.
 """
 
@@ -139,7 +139,7 @@ def _add_memory(
     moved: float, doubt: str,
 ) -> None:
     day = _day(said.date)
-    worth = scale.worth(said.importance, day, said.person) + moved - (STALE if doubt in _STALE else 0.0)
+    worth = scale.worth(said.importance, day, said.person) + moved - (STALE if doubt in _STALE and said.kind != "instruction" else 0.0)
     more = {"id": said.id, "worth": round(worth, 6), "date": said.date}
     if said.kind == "instruction":
         if said.person:

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from memoryfs.index.core import Index
 
 K1, B = 1.2, 0.5
-TOPIC_SHARE, DENSE, TAG, IMPORTANCE, RECENCY, STALE, STAGED, UNCHECKED = 0.35, 0.6, 0.08, 0.06, 0.04, 0.3, 0.1, 0.12
+TOPIC_SHARE, DENSE, TAG, IMPORTANCE, RECENCY, STALE, STAGED = 0.35, 0.6, 0.08, 0.06, 0.04, 0.3, 0.1
+CHANGED, OVERDUE = 0.1, 0.04  # of what should be checked again: its source changed, or its day has passed
 HALF_LIFE_DAYS = 60.0
 CANDIDATES = 200
 
@@ -112,8 +113,8 @@ def standing(row: tuple, about: tuple[str, ...], query: Query, now: float) -> di
         why["recency"] = RECENCY * math.exp2(-max(0.0, now - at) / 86400 / HALF_LIFE_DAYS)
     if state in ("superseded", "archived", "withdrawn"):
         why["stale"] = -STALE
-    if _MARKED.search(data) and memory_of(id, state, path, data, now).metadata.get("stale"):
-        why["unchecked"] = -UNCHECKED
+    if _MARKED.search(data) and (reason := memory_of(id, state, path, data, now).metadata.get("stale")):
+        why["unchecked"] = -(CHANGED if reason.startswith(staleness.SOURCE) else OVERDUE)
     if '"branch"' in data and json.loads(data).get("metadata", {}).get("branch"):
         why["branch"] = -STAGED
     return why

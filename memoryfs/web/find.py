@@ -28,7 +28,8 @@ MEANING = {
     "memory": "a memory points here", "dense": "meaning alike", "dense_near": "a neighbour means the like",
     "dense_thread": "its session means the like", "question": "it is itself a question", "timed": "it names a time",
     "counted": "it names a number", "late": "the latest", "tool": "factor for output of a tool",
-    "superseded": "factor: replaced since", "file": "it concerns the file",
+    "superseded": "factor: replaced since", "file": "it concerns the file", "unchecked": "should be checked again",
+    "together": "its words and its source fit", "place": "it leads to a good passage",
 }
 AROUND = 8  # events before and after the one asked for
 LONG = 12_000  # characters of an event shown at once
