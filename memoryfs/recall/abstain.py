@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memoryfs.recall import fuse, kinds, whose
+from memoryfs.recall import fuse, glossary, kinds, whose
 from memoryfs.recall.query import Query
 from memoryfs.text import scan, script_of
 
@@ -68,18 +68,12 @@ def _why(index: Index, query: Query, found: Found) -> str:
     return ""
 
 
-# Words that stand in nearly every text of a language: how much of the store is written in it.
-_COMMON = {
-    "latin": ("the", "and", "to"), "kana": ("した", "して", "です", "ます"), "hangul": ("니다", "하고", "하는", "습니"),
-    "han": ("的", "了"),
-}
 ALONE = 0.9
 
 
 def _speaks_only(index: Index, script: str) -> bool:
     """Whether nearly all of the store is written as the question is, so that its words would be found if they were there."""
-    counts = {name: max(map(index.lexicon.documents, words)) for name, words in _COMMON.items()}
-    return counts[script] > ALONE * sum(counts.values())
+    return glossary.shares(index)[script] > ALONE
 
 
 def _known(index: Index, name: str) -> bool:

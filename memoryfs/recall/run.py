@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING
 from memoryfs.errors import ModelUnavailableError, UsageError
 from memoryfs.index.core import MISMATCH
 from memoryfs.model import Evidence, Recall
-from memoryfs.recall import abstain, choose, decide, extract, fuse, history, hops, judged, outdated, time
+from memoryfs.recall import (
+    abstain,
+    choose,
+    decide,
+    extract,
+    fuse,
+    glossary,
+    history,
+    hops,
+    judged,
+    outdated,
+    time,
+)
 from memoryfs.recall.events import CANDIDATES
 from memoryfs.recall.query import Query, analyse
 from memoryfs.recall.retrieve import Found, retrieve
@@ -66,6 +78,7 @@ def recall(
             vector=vector, want_events=level != "0", most=most,
         )
 
+    asked = index.guarded(lambda: glossary.widened(index, asked))
     found = index.guarded(lambda: find(asked, vector))
     notices.extend(index.take_notices())
     why_not = abstain.weak(index, asked, found)
