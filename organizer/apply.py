@@ -352,7 +352,7 @@ def blank(plan: TopicPlan) -> Topic:
     tags = tags_of(memories, plan.terms, plan.repo)
     return new_topic(
         plan.path, title=plan.title or _title_from(plan.path), summary=summary_of(memories), tags=tags,
-        query_hints=hints_of(memories), retrieve_when=asked_about(tags), created_at=plan.created,
+        query_hints=hints_of(memories, (plan.title, *tags)), retrieve_when=asked_about(tags), created_at=plan.created,
     )
 
 

@@ -1,7 +1,7 @@
 """In: a store, transcripts, models, a budget. Out: the store organized, and a RunReport; read it as a list of stages.
 
 One run: complete what a killed run left · take in transcripts · understand hand edits and answers in the inbox · check what agents remembered · for each session with new
-events: segment, extract, verify, gate, place, reconcile, write · put topics in order · mark unmerged branches, and what should be checked again · synchronise the index · compile MEMORY.md. A session is
+events: segment, extract, verify, gate, place, reconcile, write · mark unmerged branches, and what should be checked again · put topics in order · synchronise the index · compile MEMORY.md. A session is
 recorded as done after its writes; one that fails costs only itself; the budget is looked at between sessions.
 """
 
@@ -147,10 +147,10 @@ def _stages(
         _sessions(run, open_library(root, config, entries, similarity=judges.similarity), waiting, judges)
         report.tokens, report.judged = judges.tokens(), judges.judged
         report.notices += judges.notices
-    _tidy(run, embedder)
     _branches(run)
     _stale(run)
     _age(run)
+    _tidy(run, embedder)
     _index(run, embedder)
     _brief(run)
     report.nothing_found = bool(paths) and not taken.threads

@@ -14,7 +14,8 @@ from memoryfs.text import is_stopword, normalise, stem
 from organizer import words as lists
 from organizer.rules import hints
 
-GENERIC = lists.listed("generic")  # words of every software project, which tell no two topics apart
+# Words of every software project, and those that only carry a sentence on: they tell no two topics apart.
+GENERIC = lists.listed("generic") | lists.listed("filler")
 _WORD = re.compile(
     r"[A-Za-z][A-Za-z0-9]*(?:[._/-][A-Za-z0-9]+)*|[\u30a1-\u30fa\u30fc]{2,}|[\u4e00-\u9fff]{2,8}|[\uac00-\ud7a3]{2,}"
 )
@@ -145,7 +146,7 @@ def subject(candidates: Sequence[Said], about: About, frequency: Frequency, limi
 
 
 # Forms of verbs and other words that say what was done, not what it was done to.
-_ACTION = re.compile(r"(?:ing|ed|ly|able|ize|ise)$|^(?:include|exist|invoke|construct|handle|replace|contain|display|print|ask|say|find|give|keep)s?$")
+_ACTION = re.compile(r"\w{3}(?:ing|ed|ly|able|ize|ise)$|^(?:enable|disable|include|exist|invoke|construct|handle|replace|contain|display|print|ask|say|find|give|keep)s?$")
 
 
 def is_action(forms: Counter[str]) -> bool:

@@ -1,4 +1,5 @@
-"""In: a store after the sessions of a run. Out: its topics put in order: large ones split, look-alikes proposed for merging; what was done.
+"""In: a store after the sessions of a run. Out: its topics put in order: front matter brought up to date, large ones split, look-alikes
+proposed for merging; what was done.
 
 Looked at when the ledger has grown since the last time: what nobody touched needs no putting in order.
 """
@@ -8,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -17,16 +18,18 @@ from memoryfs import ledger
 from memoryfs.config import Config
 from memoryfs.edits import merging
 from memoryfs.edits.load import load_topics
-from memoryfs.errors import MemoryfsError, ReadOnlyError
+from memoryfs.edits.write import read_topic
+from memoryfs.errors import MemoryfsError, NotFoundError, ReadOnlyError
 from memoryfs.files import BRIEFING
 from memoryfs.model import CURRENT, Problem
 from memoryfs.textfile import STATE, write_atomic
 from organizer import alike, split
-from organizer.apply import Plan
+from organizer.apply import Plan, TopicPlan, record, write_topic
 from organizer.journal import Work
+from organizer.shelf import shelf_of
 
 STAMP = "tidied.json"
-VERSION = 1  # of what is looked at; raise it when this stage learns to do more
+VERSION = 2  # of what is looked at; raise it when this stage learns to do more
 
 
 @dataclass
@@ -50,6 +53,7 @@ def tidy(
         return out
     _answered(root, config, now, out)
     entries = list(ledger.read(root)[0])
+    _refreshed(root, config, entries, now, out)
     topics = load_topics(root, config)
     parts = split.due(topics, entries, config, briefing=_text(root / BRIEFING))
     for part in parts:
@@ -77,6 +81,33 @@ def _answered(root: Path, config: Config, now: datetime, out: Tidied) -> None:
                     change = merging.answer(root, config, path, review, "reject" if gone else "accept", now=now,
                                             actor="organizer" if gone else "person")
                     out.notices += [] if gone else [f"merged into {path}: {change.detail}"]
+
+
+def _refreshed(root: Path, config: Config, entries: list[ledger.Entry], now: datetime, out: Tidied) -> None:
+    """Front matter that the organizer wrote, brought up to date where memories came, went or changed since: by a person's hand,
+    by a command, by a merging. What a person set there stays."""
+    own = ledger.own_meta(entries)
+    for path in sorted(changed_since(entries) & own.keys()):
+        with _told(out, path), contextlib.suppress(NotFoundError):
+            topic = read_topic(root, path, config)[0]
+            if topic.writable and not topic.meta.get(merging.SUCCESSOR):
+                record(root, {path: write_topic(root, config, TopicPlan(path, "", repo=shelf_of(topic).repo), own[path])},
+                       now.isoformat(timespec="seconds"), entries)
+
+
+def changed_since(entries: Iterable[ledger.Entry]) -> set[str]:
+    """The topics whose memories changed after a run last recorded their whole front matter (`apply.record`: an entry that needs no
+    reason; where words were only taken away, it says why). Pure."""
+    changed: set[str] = set()
+    homes: dict[str, str] = {}
+    for entry in entries:
+        if not entry.id and entry.action == "edit" and entry.actor == "organizer" and "meta" in entry.extra and not entry.why:
+            changed.discard(entry.topic)
+        elif entry.id.startswith("m-") and entry.topic and entry.action not in ledger.WATCHED:
+            before = entry.extra.get("from")
+            changed.update({entry.topic, homes.get(entry.id, entry.topic), *([before] if isinstance(before, str) else [])})
+            homes[entry.id] = entry.topic
+    return changed
 
 
 @contextlib.contextmanager
