@@ -84,7 +84,7 @@ def kinds(text: str) -> frozenset[str]:
 def _version(text: str) -> bool:
     if any(not _timeless(text, *m.span()) for m in _NAMED.finditer(text)):
         return True
-    numbers = [v for v in exact_values(text, ("version", "path", "hash")) if v.kind == "version"]
+    numbers = [v for v in exact_values(text, ("version", "path", "hash")) if v.kind == "version" and re.search(r"\d\.\d", v.text)]
     return any(not _timeless(text, v.start, v.end) for v in numbers) or bool(
         (found := _VERSION_WORD.search(text)) and not _timeless(text, *found.span()))
 

@@ -75,14 +75,18 @@ def recheck(claim: Claim, told: Told, config: Config, now: datetime) -> str:
     memory, held, own = claim.memory, claim.recheck, told.dates.get(claim.memory.id, "")
     if held and own != held and held in _dates_of_others(claim, told):
         held = ""  # inherited from a footnote that was another's alone
-    verified = _verified(memory, told, now)
-    due = _due(memory, verified, config)
+    next_day = due(claim, told, config, now)
     if not held:
-        return "" if own else due  # a person took ours out
+        return "" if own else next_day  # a person took ours out
     if held == own:
-        return due
-    passed = held <= now.date().isoformat() and verified.isoformat() >= held
-    return due if passed and due > held else held
+        return next_day
+    passed = held <= now.date().isoformat() and _verified(memory, told, now).isoformat() >= held
+    return next_day if passed and next_day > held else held
+
+
+def due(claim: Claim, told: Told, config: Config, now: datetime) -> str:
+    """The day on which the memory is to be checked again, as its kind has it and it was last confirmed; "" for one that lasts."""
+    return _due(claim.memory, _verified(claim.memory, told, now), config)
 
 
 def _dates_of_others(claim: Claim, told: Told) -> set[str]:

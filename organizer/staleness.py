@@ -30,7 +30,7 @@ from memoryfs.model import Memory, Problem
 from memoryfs.textfile import write_atomic
 from memoryfs.topic import Topic
 from organizer import vanished
-from organizer.claims import Changed, Claim, Told, recheck, watched
+from organizer.claims import Changed, Claim, Told, due, recheck, watched
 from organizer.named import Named, named, tells_of_change
 from organizer.places import Places, is_repository
 
@@ -93,16 +93,24 @@ def stage(
     ]
     changed, whole = _changed(root, config, claims, places, told, now, left)
     wanted: dict[str, dict[str, tuple[str, Changed]]] = {}
+    dates: dict[str, str] = {}
+    lines: list[ledger.Entry] = []
     for claim in claims:
         held = (claim.recheck, claim.changed)
         new = (recheck(claim, told, config, now), changed.get(claim.memory.id, claim.changed))
         if new != held or claim.lends(told):
             wanted.setdefault(claim.path, {})[claim.memory.id] = new
+            continue
+        if new[0] and new[0] == due(claim, told, config, now) != told.dates.get(claim.memory.id):
+            dates[claim.memory.id] = new[0]  # ours; a run was killed before the ledger was told
+        if new[1][0] and claim.memory.id not in told.marked:
+            lines.append(_line(claim, now))
+    _record(root, lines, dates, now)
     _write(root, config, wanted, topics, told, out, now)
     memories = [m for path, topic in topics.items() for m in topic.memories if path not in wanted]
     memories += [m for path, topic in load_topics(root, config).items() if path in wanted for m in topic.memories] if wanted else []
     out.counts = staleness.counts(memories, now.date())
-    if whole and not wanted and not out.problems:
+    if whole and not wanted and not dates and not lines and not out.problems:
         _State(key, {str(place): _tip(place) for place in places.asked()}, places.folders).write(root)
     return out
 
@@ -226,7 +234,6 @@ def _write(
     root: Path, config: Config, wanted: Mapping[str, Mapping[str, tuple[str, Changed]]], topics: Mapping[str, Topic], told: Told,
     out: Outcome, now: datetime,
 ) -> None:
-    stamp = now.isoformat(timespec="seconds")
     dates: dict[str, str] = {}
     lines: list[ledger.Entry] = []
     for path, marks in wanted.items():
@@ -244,15 +251,23 @@ def _write(
             if claim.recheck == day and day != before[id].recheck:
                 dates[id] = day
                 out.dated += bool(day)
-            if claim.changed != changed or changed == before[id].changed:
-                continue
-            why = f"source changed {changed[0]}: {', '.join(changed[1])}" if changed[0] else "what it names is there again, or it was confirmed"
-            out.marked.append(Marked(id, path, claim.memory.summary, why, not changed[0]))
-            lines.append(ledger.Entry(stamp, "organizer", "stale", id, path, why=why,
-                                      extra={"on": changed[0]} if changed[0] else {"lifted": True}))
-    if dates:
-        lines.append(ledger.Entry(stamp, "organizer", "recheck", "", extra={"dates": dates}))
-    ledger.append(root, lines)
+            if claim.changed == changed and changed != before[id].changed:
+                lines.append(_line(claim, now))
+                out.marked.append(Marked(id, path, claim.memory.summary, lines[-1].why, not changed[0]))
+    _record(root, lines, dates, now)
+
+
+def _record(root: Path, lines: Sequence[ledger.Entry], dates: Mapping[str, str], now: datetime) -> None:
+    days = [ledger.Entry(now.isoformat(timespec="seconds"), "organizer", "recheck", "", extra={"dates": dict(dates)})] if dates else []
+    ledger.append(root, [*lines, *days])
+
+
+def _line(claim: Claim, now: datetime) -> ledger.Entry:
+    """What the ledger says of the mark that a memory now has, or has no more."""
+    day, what = claim.changed
+    why = f"{staleness.SOURCE} {day}: {', '.join(what)}" if day else "what it names is there again, or it was confirmed"
+    extra = {"on": day} if day else {"lifted": True}
+    return ledger.Entry(now.isoformat(timespec="seconds"), "organizer", "stale", claim.memory.id, claim.path, why=why, extra=extra)
 
 
 def _edited(topic: Topic, marks: Mapping[str, tuple[str, Changed]]) -> Topic:

@@ -37,6 +37,7 @@ LASTING = [
     "It listens on localhost:3000.", "The dev server runs on http://127.0.0.1:5173.", "A host header is required.", "Prefer short answers.",
     "The test lends 3 cameras.", "Refund 20 percent.", "Servers are restarted at night.", "バージョン管理には git を使う。", "2.0.0 以降で動く。",
     "担当者の欄は必須。", "メールは短く。", "サーバーは夜に再起動する。", "역할은 관리자와 사용자 두 가지다.", "버전 관리는 git 으로 한다.", "서버는 밤에 재시작한다.",
+    "One product -> 1 variant, `count == 1`.", "A run takes ~2 s.", "The routes of the API v2 stay.", "It retries >= 3 times.",
     "角色分为管理员和普通用户。", "用 git 做版本管理。", "价格字段不能为空。", "The price field must not be empty.", "Read section 3.2 first.",
 ]
 

@@ -533,6 +533,20 @@ def test_settings_turn_kinds_off_and_take_the_days_along(store, say, organize):
     assert dates(store) == {VERSION: "2026-05-31", "Hand in the report by 2026-05-14.": "2026-05-15"}
 
 
+def test_a_run_killed_before_the_ledger_was_told_is_completed_by_the_next(store, repo, say, organize):
+    say("FACT: " + VERSION, "FACT: " + SYMBOL)
+    commit(repo, {"src/auth.ts": "x\n"}, at=LATER)
+    organize()
+    whole = contents(store)
+    path = store / ledger.FILE
+    path.write_text("".join(line + "\n" for line in path.read_text().splitlines() if '"stale"' not in line and '"recheck"' not in line))
+    organize()
+    assert {n: t for n, t in contents(store).items() if n != ledger.FILE} == {n: t for n, t in whole.items() if n != ledger.FILE}
+    assert sorted(contents(store)[ledger.FILE].splitlines()) == sorted(whole[ledger.FILE].splitlines())
+    say("FACT: " + VERSION, day="2026-05-21", name="s2")
+    assert dates(store) == {VERSION: "2026-08-19"}, "the day is known as ours"
+
+
 def test_what_is_pinned_does_not_pass(store, say):
     say(f"FACT: {VERSION.removesuffix('.')} #pinned")
     assert dates(store) == {}
