@@ -68,11 +68,11 @@ class Outcome:
         """What the run says of it."""
         gone = sum(not m.lifted for m in self.marked)
         told = (
-            (gone, f"source changed: {gone} memories name things that left their repository; marked until they are confirmed"),
-            (len(self.marked) - gone, f"source changed no longer: {len(self.marked) - gone} memories"),
-            (self.dated, f"passing facts: {self.dated} memories have a day to check them again"),
+            (gone, "source changed since it was confirmed: {}"),
+            (len(self.marked) - gone, "source changed no longer: {}"),
+            (self.dated, "passing facts: {} with a new day to be checked again"),
         )
-        return [words for count, words in told if count]
+        return [words.format(f"{count} {'memory' if count == 1 else 'memories'}") for count, words in told if count]
 
 
 def stage(

@@ -165,7 +165,7 @@ def _context(said: Said, on: Paper) -> list[str]:
 def _changes(changes: tuple[Entry, ...], on: Paper) -> list[str]:
     lines = []
     for entry in changes:
-        words = [entry.time[:16].replace("T", " "), entry.actor, entry.action]
+        words = [entry.time[:16].replace("T", " "), entry.actor, "no longer stale:" if entry.extra.get("lifted") else entry.action]
         words += [f"({entry.extra['choice']})"] if entry.extra.get("choice") else []
         words += [f"by ^{entry.extra['by']}"] if entry.action == "supersede" and entry.extra.get("by") else []
         words += [f"was: {entry.extra['old']};"] if entry.extra.get("old") else []

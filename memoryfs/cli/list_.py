@@ -91,7 +91,7 @@ def _proposals(ctx: click.Context) -> None:
 
 def page(found: Sequence[Memory], on: Paper, root: Path) -> str:
     """Memories under their topics, in columns; on a terminal wrapped, elsewhere one line a memory."""
-    kinds = [m.kind + ("" if m.status == "active" else f" [{m.status}]") + (" [stale]" if m.metadata.get("stale") else "") for m in found]
+    kinds = [m.kind + ("" if m.status == "active" else f" [{m.status}]") for m in found]
     wide = max(map(len, kinds))
     lines: list[str] = []
     last = None
@@ -101,9 +101,12 @@ def page(found: Sequence[Memory], on: Paper, root: Path) -> str:
             last = memory.topic
         head = f"  ^{memory.id}  {kind.ljust(wide)}  "
         rows = wrap(memory.summary, on.width if on.terminal else 0, " " * len(head), head)
+        stale = memory.metadata.get("stale")
+        if stale and on.terminal:
+            rows += [on.warn(row) for row in wrap(stale, on.width, " " * len(head))]
+        elif stale:
+            rows[-1] += safe(f"  [{stale}]")
         lines += [on.dim(head) + rows[0][len(head):], *rows[1:]]
-        if memory.metadata.get("stale") and on.terminal:
-            lines += [on.warn(row) for row in wrap(memory.metadata["stale"], on.width, " " * len(head))]
     return "\n".join(lines)
 
 

@@ -96,7 +96,7 @@ def test_what_left_the_repository_is_marked(store, repo, say, organize, said, fi
     commit(repo, files, at=LATER)
     report = organize()
     assert stale(store) == {said: why}
-    assert any("source changed: 1 memories" in notice for notice in report.notices) and report.to_dict()["stale"]["counts"] == {"source changed": 1}
+    assert any("since it was confirmed: 1 memory" in notice for notice in report.notices) and report.to_dict()["stale"]["counts"] == {"source changed": 1}
     assert next(m for m in MemoryStore.open(store).list() if m.summary == said).status == "active", "nothing is taken away"
     before = snapshot(store)
     organize()
@@ -449,7 +449,7 @@ def test_a_passing_fact_gets_its_day_and_comes_back_after_it(store, say, organiz
     report = say("FACT: " + VERSION, "FACT: The hosting costs $20 a month.", "FACT: The rule is simple.", "RULE: Use Node 20.11.",
                  "EVENT: Installed Node 20.11.", "TASK: Hand in the report by 2026-05-14.")
     assert dates(store) == {VERSION: "2026-07-30", "The hosting costs $20 a month.": "2026-06-30", "Hand in the report by 2026-05-14.": "2026-05-15"}
-    assert any("3 memories have a day" in n for n in report.notices)
+    assert any("3 memories with a new day" in n for n in report.notices)
     page = "".join(p.read_text() for p in store.rglob("*.md"))
     assert "; recheck 2026-07-30" in page
     assert stale(store) == {"Hand in the report by 2026-05-14.": "to be checked again since 2026-05-15"}
