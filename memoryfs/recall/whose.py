@@ -16,6 +16,7 @@ from memoryfs.text import normalise, scan
 # How much a sentence tells of its speaker and of the other. On LoCoMo conv-26, 30, 41 the split of answerable and
 # misplaced questions hardly depends on them (AUC .882 to .889 for .15 to .3 and .5 to .8).
 OWN, LITTLE, NEUTRAL = 1.0, 0.25, 0.6
+ASKER, ASKED = 0.3, 0.5  # of a question without either pronoun: "How was the race?" is about the other's race
 BEST = 3  # turns of each side that are compared; one alone may be chance (AUC .870 for 1, .886 for 3, .887 for 5)
 CATEGORY = 0.5  # weight of the words between "which" and the verb: "which countries" is answered by "Spain"
 
@@ -90,7 +91,12 @@ def _sides(text: str, own: bool, wanted: Mapping[str, float]) -> tuple[dict[str,
         if not held:
             continue
         first, second = (len(_compiled(words).findall(sentence)) for words in (_FIRST, _SECOND))
-        speaker, other = (OWN, LITTLE) if first and first >= second else (LITTLE, OWN) if second else (NEUTRAL, 0.0)
+        if first and first >= second:
+            speaker, other = OWN, LITTLE
+        elif second:
+            speaker, other = LITTLE, OWN
+        else:
+            speaker, other = (ASKER, ASKED) if sentence.rstrip().endswith(("?", "？")) else (NEUTRAL, 0.0)
         for side, share in zip(out, (speaker, other) if own else (other, speaker), strict=True):
             if share:
                 for term in held:

@@ -116,3 +116,12 @@ def test_a_subject_without_the_value_asked_for_is_no_answer(tmp_path, said, aske
     stores.thread(tmp_path, DAY, [said, "Lunch was late.", "The weather is fine.", "今日は晴れ。", "점심은 늦었다.", "午饭很晚。", "Tea costs $3."])
     answer = ask(tmp_path, asked)
     assert answer.abstained is refused and answer.evidence
+
+
+@pytest.mark.parametrize(("question", "refused"), [
+    ("Which OAuth secret does the app use?", True), ("What does the WebSocket send?", False), ("Where is SITE_KEY set?", False),
+    ("Which PostgreSQL release is it?", True),
+])  # fmt: skip
+def test_a_technical_name_is_known_whole_or_by_all_its_pieces(tmp_path, question, refused):
+    stores.thread(tmp_path, DAY, ["The auth module of the app keeps a secret.", "A web socket sends the site its key.", "The sql is old, release it."])
+    assert ask(tmp_path, question).abstained is refused
