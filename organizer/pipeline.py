@@ -203,6 +203,8 @@ def _adopt(run: _Run) -> None:
 
     with run.stage("adopt"):
         adopted = edits.adopt(run.root, run.config, now=run.now)
+        moved = {c.id: c.topic for c in adopted.changes if c.action == "move"}
+        run.report.problems += edits.follow(run.root, run.config, moved, now=run.now) if moved else ()
     run.report.problems += adopted.problems
     run.report.adopted += [_change(c) for c in adopted.changes]
 

@@ -1,5 +1,5 @@
-"""In: a store after the sessions of a run. Out: its topics put in order: front matter brought up to date, large ones split, look-alikes
-proposed for merging; what was done.
+"""In: a store after the sessions of a run. Out: its topics put in order: what is said twice joined, front matter brought up to date,
+large ones split, look-alikes proposed for merging; what was done.
 
 Looked at when the ledger has grown since the last time: what nobody touched needs no putting in order.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,13 +22,13 @@ from memoryfs.errors import MemoryfsError, NotFoundError, ReadOnlyError
 from memoryfs.files import BRIEFING
 from memoryfs.model import CURRENT, Problem
 from memoryfs.textfile import STATE, write_atomic
-from organizer import alike, split
+from organizer import alike, joining, split
 from organizer.apply import Plan, TopicPlan, record, write_topic
 from organizer.journal import Work
-from organizer.shelf import shelf_of
+from organizer.shelf import open_library, shelf_of
 
 STAMP = "tidied.json"
-VERSION = 2  # of what is looked at; raise it when this stage learns to do more
+VERSION = 3  # of what is looked at; raise it when this stage learns to do more
 
 
 @dataclass
@@ -53,6 +52,7 @@ def tidy(
         return out
     _answered(root, config, now, out)
     entries = list(ledger.read(root)[0])
+    _joined(root, config, entries, now, write, similarity, out)
     _refreshed(root, config, entries, now, out)
     topics = load_topics(root, config)
     parts = split.due(topics, entries, config, briefing=_text(root / BRIEFING))
@@ -81,6 +81,23 @@ def _answered(root: Path, config: Config, now: datetime, out: Tidied) -> None:
                     change = merging.answer(root, config, path, review, "reject" if gone else "accept", now=now,
                                             actor="organizer" if gone else "person")
                     out.notices += [] if gone else [f"merged into {path}: {change.detail}"]
+
+
+def _joined(
+    root: Path, config: Config, entries: list[ledger.Entry], now: datetime, write: Callable[[Work, list[ledger.Entry]], list[Problem]],
+    similarity: Callable[[str, str], float] | None, out: Tidied,
+) -> None:
+    """Of two memories that say the same, one stays: looked at for those that came or changed since the last time."""
+    last = _read(root)
+    seen = last.get("entries", 0) if isinstance(last, dict) and last.get("version") == VERSION else 0
+    came = [e.id for e in entries[seen:] if e.action in joining.CAME and e.id.startswith("m-")]
+    if not came:
+        return
+    plan = joining.joined(open_library(root, config, entries, similarity=similarity), came, now=now)
+    if plan.entries:
+        out.problems += write(Work("", 0, 0, 0, now.isoformat(timespec="seconds"), plan), entries)
+        ended = sum(e.action == "supersede" for e in plan.entries)
+        out.notices.append(f"said twice: {ended} memories moved to History, their sources to the ones that stay")
 
 
 def _refreshed(root: Path, config: Config, entries: list[ledger.Entry], now: datetime, out: Tidied) -> None:
@@ -122,11 +139,8 @@ def _told(out: Tidied, path: str) -> Iterator[None]:
 
 
 def _stamp(root: Path, config: Config) -> dict[str, int]:
-    try:
-        size = os.stat(root / ledger.FILE).st_size
-    except FileNotFoundError:
-        size = 0
-    return {"version": VERSION, "ledger": size, "split": config.organize.topic_split_memories}
+    """How far the ledger was looked at, and with which settings."""
+    return {"version": VERSION, "entries": len(ledger.read(root)[0]), "split": config.organize.topic_split_memories}
 
 
 def _read(root: Path) -> object:

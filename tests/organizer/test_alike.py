@@ -88,6 +88,21 @@ def test_topics_of_two_repositories_and_pinned_and_large_ones_are_not(tmp_path: 
     assert found(root) == []
 
 
+def test_vectors_decide_between_what_words_leave_open(tmp_path: Path) -> None:
+    root = tmp_path / "s"
+    assert store_of(root, ("projects/a.md", "school · session cookie", COOKIES), ("projects/b.md", "school · sign-in session", (
+        "A visitor stays signed in by the session cookie.", "Signing out forgets the session cookie.", "The login asks for a name."))) == []
+    topics, entries = load_topics(root, ANY), ledger.read(root)[0]
+    asked: list[tuple[str, str]] = []
+
+    def near(a: str, b: str) -> float:
+        asked.append((a, b))
+        return 0.95
+
+    assert len(alike(topics, entries, ANY, near)) == 1 and "sign-in session" in asked[0][1]
+    assert alike(topics, entries, ANY, lambda a, b: 0.9) == []
+
+
 def organize(root: Path, folder: Path, **more: Any) -> Any:
     return pipeline.run(root, paths=[folder], config=Config(), now=NOW, judges=LineJudges(), **more)
 
