@@ -255,6 +255,13 @@ def _edits(parts: Sequence[str]) -> Iterator[tuple[frozenset[str], frozenset[str
         yield _lines(before - after), _lines(after - before)
 
 
+def written(parts: Sequence[str]) -> frozenset[str]:
+    """The lines of a file that a tool call writes whole (its name, a path, a text); empty where it is another call."""
+    if len(parts) != 3 or not re.match(r"(?i)(?:write|create)", parts[0]) or "\n" in parts[1]:
+        return frozenset()
+    return _lines(frozenset(line.strip() for line in parts[2].splitlines()))
+
+
 def _lines(lines: frozenset[str]) -> frozenset[str]:
     """Those that say something: a brace or a blank line is not a statement."""
     return frozenset(line for line in lines if len(line) >= LINE and sum(c.isalnum() for c in line) >= LINE // 2)

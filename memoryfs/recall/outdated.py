@@ -41,7 +41,10 @@ When = tuple[int, int]  # of a unit: its time and, among equals, its place
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What one event shows: `statements` it makes, or lines that an edit took `gone` and put in (`come`)."""
+    """What one event shows: `statements` it makes, or lines that an edit took away (`gone`) and put in (`come`).
+
+    `whole`: it wrote the file anew, and `come` is all that the file holds.
+    """
 
     event: Event
     doc: int
@@ -49,6 +52,7 @@ class Shown:
     statements: tuple[Change, ...] = ()
     gone: frozenset[str] = frozenset()
     come: frozenset[str] = frozenset()
+    whole: bool = False
 
     @property
     def ref(self) -> str:
@@ -140,9 +144,11 @@ def _show(index: Index, event: Event, docs: Sequence[int], out: dict[str, Shown]
     if ref in out or event.role == "system":
         return
     if event.kind == "file_edit":
-        gone, come = changes.edited(tuple(event.text[a:b] for a, b in event.metadata.get("parts") or ()))
+        parts = tuple(event.text[a:b] for a, b in event.metadata.get("parts") or ())
+        whole = changes.written(parts)
+        gone, come = (frozenset(), whole) if whole else changes.edited(parts)
         if gone or come:
-            out[ref] = Shown(event, docs[0], _when(index, docs[0]), gone=gone, come=come)
+            out[ref] = Shown(event, docs[0], _when(index, docs[0]), gone=gone, come=come, whole=bool(whole))
         return
     said = [change for doc in docs for change in changes.stated(_text(index, event, doc), event.role)]
     if said or (event.kind == "message" and changes.updates(event.text, event.text)):
@@ -195,15 +201,21 @@ def _replacing(index: Index, c: Chosen, shown: Sequence[Shown], weights: Mapping
             continue
         stale = any(changes.given_up(change, "\n".join(texts)) and not _back(change, one, shown) for change in one.statements) \
             if not same else False
-        if not stale and one.gone and any(line in text for text in texts for line in one.gone):
-            lines = [_answering(text, weights) for text in texts] if lines is None else lines
-            stale = all(
-                line in one.gone and not any(later.when > one.when and line in later.come for later in shown) for line in lines
+        anew = one.whole and not same and _same_file(one.event, c.event)
+        if not stale and (anew or any(line in text for text in texts for line in one.gone)):
+            lines = [line for text in texts if (line := _answering(text, weights))] if lines is None else lines
+            stale = bool(lines) and all(
+                (line not in one.come if anew else line in one.gone)
+                and not any(later.when > one.when and line in later.come for later in shown) for line in lines
             ) and not _failed(index, one.event, one.doc)
         stale = stale or (not same and _updates(one, c))
         if stale and (best is None or one.when > best.when):
             best = one
     return best
+
+
+def _same_file(one: Event, other: Event) -> bool:
+    return other.kind == "file_edit" and bool(set(one.metadata.get("files") or ()) & set(other.metadata.get("files") or ()))
 
 
 def _back(change: Change, one: Shown, shown: Sequence[Shown]) -> bool:

@@ -217,3 +217,23 @@ def test_what_an_episode_tells_is_past_once_what_was_learned_from_it_was_replace
         index.sync()
         found = recall(index, "May alumni still sign in?", now=stores.NOW, level="2").memories
     assert {c.memory.id: c.memory.superseded_by for c in found} == {"m-00000c": None, "m-00000b": "m-00000d"}
+
+
+def written(thread, path, *lines):
+    parts, text = [], ""
+    for piece in ("Write", path, "\n".join(lines)):
+        text += "\n" if text else ""
+        parts.append([len(text), len(text) + len(piece)])
+        text += piece
+    return {"text": text, "role": "assistant", "kind": "file_edit", "time": f"{thread[:10]}T10:00:00Z",
+            "metadata": {"tool": "Write", "parts": parts, "files": [path]}}
+
+
+def test_a_file_that_was_written_anew_holds_what_it_holds_now(tmp_path):
+    same = "shelf_count = 12  # shelves of books"
+    stores.thread(tmp_path, OLD, [written(OLD, "/src/limits.py", BEFORE, same)])
+    stores.thread(tmp_path, MID, [written(MID, "/src/other.py", "reservation_limit = 30  # of another file")])
+    stores.thread(tmp_path, NEW, [written(NEW, "/src/limits.py", AFTER, same)])
+    found = {e.thread: e.superseded_by for e in ask(tmp_path, "reservation_limit of books a student")}
+    assert found == {OLD: f"{NEW}:0", MID: None, NEW: None}
+    assert all(e.superseded_by is None for e in ask(tmp_path, "shelf_count of shelves"))
