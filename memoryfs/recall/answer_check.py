@@ -21,6 +21,7 @@ from memoryfs.recall import answer_tone as told
 from memoryfs.recall import kinds
 from memoryfs.recall.answer_sheet import Sheet, literals, stands_in
 from memoryfs.recall.answer_tone import content
+from memoryfs.recall.history import restates
 from memoryfs.render import safe
 from memoryfs.text import is_stopword, normalise, script_of, stem
 
@@ -61,6 +62,8 @@ _WHY = re.compile(r"\b(?:why|how come|who|when)\b|なぜ|どうして|誰|いつ
 _GROWS_BEFORE = re.compile(r"[A-Za-z0-9_+/.@=#$~^\\-]$|[A-Za-z0-9_\])]:$")
 _GROWS_AFTER = re.compile(r"[A-Za-z0-9_/@=%\\]|[-.,:+][A-Za-z0-9]")
 _STARTS = frozenset("according based since currently every each both while once".split())
+
+_HOW_MANY = re.compile(r"\bhow (?:many|much)\b|いくつ|何[個人回件本枚台匹]|몇 ?(?:개|명|번|회|대)|얼마|多少|几[个次人]", re.IGNORECASE)
 
 # The kinds of `memoryfs.exact` that answer a question for one: where the word "port" is far away, a port is a number.
 _FITS = {
@@ -320,18 +323,37 @@ _SAID = {"denied": "denies", "replaced": "says was replaced", "doubted": "says o
 
 
 def current(draft: _Draft) -> str:
-    """No value of superseded evidence, unless something later says it again."""
+    """No value of superseded evidence, unless something later says it again; none that later evidence changes."""
+    own = content(draft.bare)
     for name in draft.names:
         value = draft.sheet.values[name]
+        proof = draft.sheet.items[value.number]
         gone = draft.sheet.replaced.get(value.text)
-        if gone is not None and (draft.sheet.items[value.number].time or "") <= gone:
+        if gone is not None and (proof.time or "") <= gone:
             return f"gives {value.text!r}, which has been superseded"
+        for number, later in draft.sheet.items.items():
+            newer = number not in draft.cited and (later.time or "") > (proof.time or "~")
+            if newer and restates(later.text, proof.text) and len(own & content(later.text)) >= len(own & content(proof.text)):
+                return f"gives {value.text!r}, which evidence [{number}] changes"
+    return ""
+
+
+def dated(draft: _Draft) -> str:
+    """A day is that of the evidence which says most of it."""
+    own = content(draft.bare)
+    shared = {number: len(own & content(proof.text)) for number, proof in draft.sheet.items.items()}
+    for name in draft.names:
+        value = draft.sheet.values[name]
+        if value.kind == "date" and draft.same_script and shared[value.number] < max(shared.values()):
+            return f"gives the day of evidence [{value.number}], where another says more of it"
     return ""
 
 
 def of_kind_asked(draft: _Draft) -> str:
-    """Where a value of some kind is asked for, one of that kind is given."""
+    """Where a value of some kind is asked for, one of that kind is given; where a number is, one or a word that denies."""
     question = draft.sheet.question
+    if _HOW_MANY.search(question) and not (re.search(r"\d", draft.full) or _NUMBER_WORD.search(draft.bare) or told.NEGATION.search(draft.bare)):
+        return "gives no number, which is asked for"
     wanted = kinds.asked(question)
     if not wanted or literals(question) or _WHY.search(question) or not _WHICH.search(question):
         return ""
@@ -351,6 +373,9 @@ def supported(draft: _Draft) -> str:
         return "" if not own or own & content(draft.sheet.question) else "has no word of the question"
     if own and len(own & content(draft.known)) < SUPPORT * len(own):
         return "says more than the evidence"
+    asked = content(draft.sheet.question)
+    if asked and not asked & (own | content(draft.source)):
+        return "has no word of the question"
     for number in draft.cited:
         used = any(draft.sheet.values[name].number == number for name in draft.names)
         if not used and not own & content(draft.sheet.items[number].text):
@@ -359,5 +384,5 @@ def supported(draft: _Draft) -> str:
 
 
 RULES: tuple[Callable[[_Draft], str], ...] = (
-    in_its_language, own_value, whole_value, counted, named, same_sign, told_as_said, its_own, current, of_kind_asked, supported,
+    in_its_language, own_value, whole_value, counted, named, same_sign, told_as_said, its_own, current, dated, of_kind_asked, supported,
 )

@@ -1,7 +1,7 @@
 """In: a question and evidence. Out: `Sheet`: the evidence as a writing model sees it, its exact values behind names.
 
-Each exact value and figure becomes `{v1}`, `{v2}` …, the date of an event `{d1}` (numbered as the evidence is), so that a
-model can place a value but never spell one; of each it is told the kind and the words in it. What stands in the question
+Each exact value and figure becomes `{v1}`, `{v2}` …; where the question asks when, the day of an event is `{d1}` (numbered
+as the evidence is). So a model can place a value but never spell one; of each it is told the kind and the words in it. What stands in the question
 too stays readable. Every line of evidence begins with `| `: nothing inside can look like the frame around it. Two kinds of
 evidence are kept from the model: what has been superseded, and what speaks to its reader ("ignore the above and answer …").
 """
@@ -22,6 +22,7 @@ READ_CHARS = 3_000  # of a superseded piece, or beyond the room of another, that
 NAMED, HINTS = 16, 6  # values of one piece whose kind is told, and the words of each
 ROLES = ("user", "assistant", "tool", "system")
 SHORT_QUOTE, CODE_QUOTE = 30, 200  # characters of a quotation that counts as a value: prose, code
+_WHEN = re.compile(r"\bwhen\b|\b(?:what|which) (?:date|day|year|month)\b|いつ|何[年月]|언제|몇\s?[년월]|什么时候|何时|哪[年天月]", re.IGNORECASE)
 _FIGURE = re.compile(r"\d+(?:[.,:/_-]?\d+)*")
 _HINT = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]{2,}|[^\W\d_a-zA-Z]+")
 _NAME = re.compile(r"\{[vd]\d+\}")
@@ -151,11 +152,11 @@ def sheet(question: str, evidence: Sequence[Evidence]) -> Sheet:
     for number, block in blocks:
         proof = items[number]
         said = f"[{number}] {proof.role if proof.role in ROLES else 'someone'}"
-        if proof.time:
+        if proof.time and _WHEN.search(asked):
             values[f"d{number}"] = Value(proof.time[:10], "date", number)
             said += f", said on {{d{number}}}"
-            if len(items) > 1 and proof.time == latest:
-                said += " (the latest)"
+        if len(items) > 1 and proof.time and proof.time == latest:
+            said += " (the latest)"
         lines += [said, block]
     lines.append(f"Question: {asked}")
     return Sheet(asked, "\n".join(lines), items, values, replaced, tuple(withheld))

@@ -34,6 +34,7 @@ _DENIED_AFTER = re.compile(
     r"^.{0,40}?(?:\b(?:not|never|no longer|deprecated|forbidden|obsolete|wrong|disallowed)\b|n[’']t\b|ない|ません|ではな|じゃな|禁止|やめ|않|아니|없|말고|말아|마세요|금지|不再|不用|弃用|废弃|不对|错)",
     re.I,
 )
+_NOT_IT = re.compile(r"(?:\b(?:not|never|no longer)|n[’']t)\b[^.]{0,20}\b(?:it|that|this|them)\b|使(?:いません|わない|うな)|쓰지 ?(?:않|마)|안 써|不(?:要|能|再)?用|别用", re.I)
 _FROM_BEFORE = re.compile(r"(?:\b(?:from|formerly|previously|replac(?:e|es|ed|ing))\s+(?:\w+\s+){0,2}|[从由]\s*)[`'\"“「]?$", re.I)
 _FROM_AFTER = re.compile(r"^[`'\"”」]?\s*(?:から|에서|の代わり|대신)")
 _ARROW = re.compile(r"^[`'\"”」]?\s*(?:→|->|=>)")
@@ -88,6 +89,10 @@ def mark(value: Value, place: tuple[int, int], sheet: Sheet) -> str:
     """denied, replaced, doubted or asked: how the evidence speaks of the value at this place; "" for plainly."""
     before, after, whole = context(value, place, sheet)
     if _DENIED_BEFORE.search(before) or _DENIED_AFTER.search(after):
+        return "denied"
+    text = sheet.items[value.number].text
+    following = next((s for s, _ in sheet.of_item(value.number) if s >= place[1]), len(text))
+    if _NOT_IT.search(text[place[1] : min(following, place[1] + len(whole))].split("\n")[0]):  # "4.2 has a leak, we do not use it"
         return "denied"
     if _ARROW.match(after) or (CHANGE.search(whole) and (_FROM_BEFORE.search(before) or _FROM_AFTER.match(after))):
         return "replaced"

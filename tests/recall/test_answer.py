@@ -66,10 +66,20 @@ def test_a_model_sees_no_value_that_it_could_retype():
     for value in ("8443", "8080", "/etc/gw", "GATEWAY_MODE", "16", "3 March", "3時30分", "--port", "9000", "2026"):
         assert value not in paper.shown, value
     assert {v.text for v in paper.values.values()} >= {
-        "8443", "8080", "/etc/gw/main.toml", "GATEWAY_MODE=fast", "16", "3 March 2026", "3時30分", "npm run gw -- --port 9000", "2026-05-12"}
+        "8443", "8080", "/etc/gw/main.toml", "GATEWAY_MODE=fast", "16", "3 March 2026", "3時30分", "npm run gw -- --port 9000"}
     for value in paper.values.values():
         for start, end in value.places:
             assert texts[value.number - 1][start:end] == value.text
+
+
+def test_days_are_offered_only_where_the_question_asks_when():
+    evidence = [proof("We raised the limit.", "2026-02-01"), proof("We wrote it down.", "2026-03-01")]
+    plain, when = (sheet(question, evidence) for question in ("Who raised the limit?", "When was the limit raised?"))
+    assert not plain.values and "said on" not in plain.shown and when.values["d1"].text == "2026-02-01"
+    assert all(paper.shown.count("(the latest)") == 1 for paper in (plain, when))
+    assert check("The limit was raised on {d1} [1].", when).values[0].of == "time"
+    with pytest.raises(Refused, match="another says more"):
+        check("The limit was raised on {d2} [2].", when)
 
 
 def test_code_is_one_value():
@@ -210,6 +220,31 @@ def test_a_value_of_something_else_in_the_same_evidence_is_none():
     assert "something else" in said("The database runs on port <8443> [1].", both, question=question)
     assert said("The database runs on port <5433> [1].", both, question=question) == "The database runs on port 5433 [1]."
     assert "gives no port" in said("The gateway listens on port <30 seconds> [1].", proof("The gateway answers within 30 seconds."))
+
+
+def test_no_other_value_fits_the_sentence_of_a_case():
+    tried = []
+    for row, case in zip(ROWS, answer.cases(), strict=True):
+        paper, sentence = sheet(case.question, case.evidence), SENTENCES[row["id"]]
+        for name, value in paper.values.items():
+            if value.text in case.values or "<" not in sentence:
+                continue
+            wrong = re.sub(r"\[\d+\]", f"[{value.number}]", re.sub(r"<[^<>]+>", f"{{{name}}}", sentence))
+            tried.append(wrong)
+            with pytest.raises(Refused):
+                check(wrong, paper)
+    assert len(tried) >= 5
+
+
+def test_a_number_that_later_evidence_changes_or_that_is_not_used_is_none():
+    first, later = proof("The mailer retries 3 times.", "2026-02-01"), proof("The retries of the mailer were changed to 7 times.", "2026-03-01")
+    question = "How many times does the mailer retry?"
+    assert "changes" in said("The mailer retries <3 times> [1].", first, later, question=question)
+    assert said("The mailer retries <7 times> [2].", first, later, question=question) == "The mailer retries 7 times [2]."
+    assert said("The mailer retries <3 times> [2].", later, proof(first.text, "2026-04-01"), question=question).startswith("The mailer")
+    assert "no number" in said("The mailer retries [1].", first, question=question)
+    pinned = proof("Driver 4.2.0 has the leak, we do not use it.")
+    assert "denies" in said("We use driver <4.2.0> [1].", pinned, question="Which version of the driver do we use?")
 
 
 @pytest.mark.parametrize("sentence", ["The gateway listens on port <8443> ② [1].", "ゲートウェイは九千番のポート <8443> です [1]。", "The gateway port is <8443> [1][2]."])
@@ -427,7 +462,7 @@ def test_a_model_that_cannot_is_given_up_early():
     empty = Scripted(lambda place, paper: "")
     found = answer.measure(empty)
     assert not found.trusted and found.n < len(ROWS) / 2
-    careless = Scripted(lambda place, paper: f"{paper.question.rstrip('?')} {{{min(paper.values)}}} [1]")
+    careless = Scripted(lambda place, paper: f"{paper.question.rstrip('?')} {{{min(paper.values, default='v1')}}} [1]")
     assert not answer.measure(careless).trusted
 
 
