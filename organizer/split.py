@@ -1,7 +1,8 @@
 """In: the topics of a store, its ledger, the settings. Out: the subjects that get a file of their own, and that carried out.
 
-A topic that holds more memories than `organize.topic_split_memories` gives away the group that is most a subject of its own
-(`organizer.clusters`), then the next, until it is small enough or no such group is left. Only what the organizer wrote and
+A topic that holds more memories than `organize.topic_split_memories` gives what speaks of a subject that it gave away before to that
+one's file, then the group that is most a subject of its own (`organizer.clusters`), then the next, until it is small enough or
+no such group is left. Only what the organizer wrote and
 nobody touched goes: what a person wrote, edited, moved, pinned, put under a heading of their own or points to from their own
 words stays, as does what waits under *Needs review*. A topic into which a person took back what had been split off is left whole. What was replaced by a memory that goes, goes with it.
 """
@@ -69,15 +70,15 @@ def due(topics: Mapping[str, Topic], entries: Sequence[ledger.Entry], config: Co
     taken = set(topics) | {e.topic for e in entries}
     found: list[Part] = []
     for topic in (t for path, t in large.items() if path not in whole):
-        for part in _parts(topic, stays, named.get(topic.path, set()), taken, most):
+        for part in _parts(topic, stays, named.get(topic.path, {}), topics, taken, most):
             taken.add(part.path)
             found.append(part)
     return found
 
 
-def _told(entries: Iterable[ledger.Entry]) -> tuple[dict[str, set[str]], set[str]]:
-    """By topic, the words that named a part of it before; and the topics that a person put together again."""
-    named: dict[str, set[str]] = {}
+def _told(entries: Iterable[ledger.Entry]) -> tuple[dict[str, dict[str, str]], set[str]]:
+    """By topic, the words that named a part of it before, each with the part's path; and the topics that a person put together again."""
+    named: dict[str, dict[str, str]] = {}
     whole: set[str] = set()
     parted: dict[str, str] = {}
     for entry in entries:
@@ -85,7 +86,7 @@ def _told(entries: Iterable[ledger.Entry]) -> tuple[dict[str, set[str]], set[str
             continue
         if isinstance(entry.extra.get(WORD), str):
             parted[entry.id] = str(entry.extra.get("from"))
-            named.setdefault(parted[entry.id], set()).update(terms(str(entry.extra[WORD])))
+            named.setdefault(parted[entry.id], {})[str(entry.extra[WORD])] = entry.topic
         elif entry.actor == "person" and parted.get(entry.id) == entry.topic:
             whole.add(entry.topic)
     return named, whole
@@ -99,11 +100,20 @@ def _current(topic: Topic) -> list[Memory]:
     return [m for m in topic.memories if m.status in CURRENT]
 
 
-def _parts(topic: Topic, stays: Iterable[str], named: set[str], taken: set[str], most: int) -> Iterable[Part]:
+def _parts(
+    topic: Topic, stays: Iterable[str], named: Mapping[str, str], topics: Mapping[str, Topic], taken: set[str], most: int
+) -> Iterable[Part]:
     repo = shelf_of(topic).repo
     movable = {m.id for m in topic.memories if m.id not in stays and _ours(m)}
     left = _current(topic)
-    without = set(terms(topic.title)) | set(terms(repo)) | named
+    without = {t for text in (topic.title, repo, *named) for t in terms(text)}
+    for word, path in named.items():
+        there = topics.get(path)
+        room = most - len(_current(there)) if there is not None and _may_split(there) else 0
+        ids = tuple(m.id for m in left if m.id in movable and set(terms(word)) & set(terms(m.summary)))[: max(0, room)]
+        if there is not None and ids and len(left) > most:
+            yield Part(topic.path, path, there.title, repo, word, _with_history(topic, ids, movable))
+            left = [m for m in left if m.id not in ids]
     while len(left) > most:
         group = find_group(left, movable, most=most, without=without)
         if group is None:
@@ -126,14 +136,18 @@ def _ours(memory: Memory) -> bool:
 
 
 def _part(topic: Topic, group: Group, movable: set[str], repo: str) -> Part:
-    going = list(group.ids)
-    for memory in topic.memories:  # what one of them replaced
-        if memory.superseded_by in going and memory.id in movable and memory.id not in going:
-            going.append(memory.id)
     folder, _, name = topic.path.removesuffix(".md").rpartition("/")
     base, title = (repo, repo) if repo and folder == "projects" else (name, topic.title)
     path = f"{folder}/{slug(f'{base}-{group.word}', max_bytes=60)}.md".lstrip("/")
-    return Part(topic.path, path, f"{title} · {group.word}", repo, group.word, tuple(going))
+    return Part(topic.path, path, f"{title} · {group.word}", repo, group.word, _with_history(topic, group.ids, movable))
+
+
+def _with_history(topic: Topic, ids: Sequence[str], movable: set[str]) -> tuple[str, ...]:
+    """The memories, and what they replaced, one after the other."""
+    going = list(ids)
+    for id in going:  # grows: what was replaced may have replaced another
+        going += [m.id for m in topic.memories if m.superseded_by == id and m.id in movable and m.id not in going]
+    return tuple(going)
 
 
 def carry_out(root: Path, config: Config, part: Part, entries: list[ledger.Entry], *, now: datetime) -> list[Problem]:

@@ -140,6 +140,21 @@ def test_one_moved_back_in_an_editor_stays_too(tmp_path: Path) -> None:
     assert run(tmp_path) == [] and not (tmp_path / part.path).exists()
 
 
+def test_what_comes_later_on_a_subject_that_was_given_away_goes_there(tmp_path: Path) -> None:
+    made(tmp_path, [*PRINTER, *COOKIES])
+    (part,) = run(tmp_path)
+    late = [f"The {part.word} was looked at by {name} once." for name in ("Kim", "Mina", "Jun", "Sato")]
+    t = topic(tmp_path, part.source)
+    for n, text in enumerate(late):
+        t = topic_edit.add_memory(t, memory(50 + n, text))
+    (tmp_path / part.source).write_bytes(render(t))
+    more = run(tmp_path)
+    assert [(p.path, p.word, len(p.ids)) for p in more] == [(part.path, part.word, min(4, 8 - len(part.ids)))]
+    held = len([m for m in topic(tmp_path, part.source).memories])
+    assert held <= 8 and len(topic(tmp_path, part.path).memories) <= 8
+    assert run(tmp_path) == []
+
+
 TOUCHES = {
     "edited": lambda t: t.replace("- The printer stands in room 4. [", "- The printer stands in room 5. ["),
     "pinned": lambda t: t.replace("stands in room 4.", "stands in room 4. #pinned"),
