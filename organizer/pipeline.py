@@ -325,7 +325,7 @@ def _tidy(run: _Run, embedder: Embedder | None) -> None:
 
     with run.stage("tidy"):
         similarity = vector_similarity(embedder.embed_passages) if embedder is not None else None
-        done = tidy.tidy(run.root, run.config, now=run.now, write=carried_out, similarity=similarity)
+        done = tidy.tidy(run.root, run.config, now=run.now, write=carried_out, similarity=similarity, left=run.left)
     run.report.problems += done.problems
     run.report.notices += done.notices
 

@@ -41,9 +41,10 @@ class Tidied:
 
 def tidy(
     root: Path, config: Config, *, now: datetime, write: Callable[[Work, list[ledger.Entry]], list[Problem]],
-    similarity: Callable[[str, str], float] | None = None,
+    similarity: Callable[[str, str], float] | None = None, left: Callable[[], float] = lambda: 1.0,
 ) -> Tidied:
-    """Puts the topics in order. `similarity` is the cosine of two texts' vectors, where there are any; `write` carries out a piece of work under the journal, so that a kill loses nothing of it.
+    """Puts the topics in order. `left` is how many seconds of the run's budget are left; what there is no time for waits for the
+    next run. `similarity` is the cosine of two texts' vectors, where there are any; `write` carries out a piece of work under the journal, so that a kill loses nothing of it.
 
     Raises ReadOnlyError.
     """
@@ -57,6 +58,8 @@ def tidy(
     topics = load_topics(root, config)
     parts = split.due(topics, entries, config, briefing=_text(root / BRIEFING))
     for part in parts:
+        if left() <= 0:
+            return out
         out.problems += write(Work("", 0, 0, 0, now.isoformat(timespec="seconds"), Plan(), parts=(part,)), entries)
         out.notices.append(f"split {part.source}: {len(part.ids)} memories that speak of {part.word} stand in {part.path} now")
     for pair in alike.alike(load_topics(root, config) if parts else topics, entries, config, similarity):

@@ -17,7 +17,7 @@ from memoryfs.edits import load_topics, move
 from memoryfs.model import Memory, SourceRange
 from memoryfs.notation import pointers
 from memoryfs.topic import Topic, parse, render
-from organizer import apply, pipeline, split
+from organizer import apply, pipeline, split, tidy
 from organizer.clusters import find_group
 from organizer.subject import Frequency
 from organizer.topics import Place, Shelf, place
@@ -153,6 +153,35 @@ def test_what_comes_later_on_a_subject_that_was_given_away_goes_there(tmp_path: 
     held = len([m for m in topic(tmp_path, part.source).memories])
     assert held <= 8 and len(topic(tmp_path, part.path).memories) <= 8
     assert run(tmp_path) == []
+
+
+def test_a_split_that_the_budget_leaves_no_time_for_waits_for_the_next_run(tmp_path: Path) -> None:
+    made(tmp_path, [*PRINTER, *COOKIES])
+    before = snapshot(tmp_path)
+    assert tidy.tidy(tmp_path, SMALL, now=NOW, write=lambda work, entries: [], left=lambda: 0.0).notices == []
+    assert snapshot(tmp_path) == before
+
+    def write(work: Any, entries: list[ledger.Entry]) -> list[Any]:
+        return pipeline.write(tmp_path, SMALL, work, entries)
+
+    assert len(tidy.tidy(tmp_path, SMALL, now=NOW, write=write).notices) == 1
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_persons_file_gives_away_the_organizers_lines_and_keeps_every_other_byte(tmp_path: Path, end: str) -> None:
+    made(tmp_path, [*PRINTER, *COOKIES])
+    path = tmp_path / "projects/school.md"
+    body = path.read_text().split("---\n", 2)[2]
+    mine = "---\ntitle:   'School'  # mine\ntags: [ z,a ]\nowner: kim\n---\n# School\n\nAsk **Kim** first.\n"
+    text = mine + body.split("\n", 2)[2] + "\n## Mine\n1. one\n2. two\n"
+    path.write_bytes(text.replace("\n", end).encode())
+    (part,) = run(tmp_path)
+    kept = path.read_bytes().decode()
+    gone = [row for row in text.split("\n") if any(f"^{id}" in row for id in part.ids)]
+    notes = [row for row in text.split("\n") if row.startswith("[^") and row not in kept.split(end)]
+    assert [row for row in text.split("\n") if row not in (*gone, *notes)] == [row for row in kept.split(end)]
+    assert len(gone) == len(notes) == len(part.ids)
+    assert [e.actor for e in ledger.read(tmp_path)[0] if e.id == part.ids[0]] == ["organizer", "organizer"]
 
 
 TOUCHES = {
