@@ -28,7 +28,7 @@ _SECOND = (
     r"\b(?:you|your|yours|you're|you've|you'd|you'll|yourself)\b|あなた|君[のはがを]|きみ|お前|そちら|さん[のはがも]"
     r"|(?<![가-힣])(?:너|넌|네|니|당신)[는도를의가]?(?![가-힣])|[님씨][은는이가의도](?![가-힣])|你|您"
 )
-_SENTENCES = r"(?<=[.!?])\s+|(?<=[。！？])|\n"
+_SPLIT = r"(?<=[.!?])\s+|(?<=[。！？])|\n"
 _CATEGORY = (
     r"\b(?:what|which)\s+((?:[\w'-]+\s+){1,4}?)(?:did|does|do|is|are|was|were|has|have|had|can|could|would|will|should)\b"
     r"|(?:どんな|どの|何の|어떤|무슨|어느|什么样的|哪个|哪种|什么)\s*([^\s、。？?のをはがにでは은는이가을를]{1,6})"
@@ -86,19 +86,25 @@ def mismatch(
 def _sides(text: str, own: bool, wanted: Mapping[str, float]) -> tuple[dict[str, float], dict[str, float]]:
     """How surely each wanted term of one turn is said of the person, and of the other."""
     out: tuple[dict[str, float], dict[str, float]] = ({}, {})
-    for sentence in _compiled(_SENTENCES).split(text):
-        held = {term for term, _ in scan(sentence)} & wanted.keys()
-        if not held:
-            continue
-        first, second = (len(_compiled(words).findall(sentence)) for words in (_FIRST, _SECOND))
-        if first and first >= second:
-            speaker, other = OWN, LITTLE
-        elif second:
-            speaker, other = LITTLE, OWN
-        else:
-            speaker, other = (ASKER, ASKED) if sentence.rstrip().endswith(("?", "？")) else (NEUTRAL, 0.0)
-        for side, share in zip(out, (speaker, other) if own else (other, speaker), strict=True):
-            if share:
-                for term in held:
+    for terms, speaker, other in _sentences(text):
+        for term in terms & wanted.keys():
+            for side, share in zip(out, (speaker, other) if own else (other, speaker), strict=True):
+                if share:
                     side[term] = max(side.get(term, 0.0), share)
     return out
+
+
+@lru_cache(maxsize=4096)
+def _sentences(text: str) -> tuple[tuple[frozenset[str], float, float], ...]:
+    """Of each sentence of a turn its terms, and how much it tells of the speaker and of the other."""
+    out = []
+    for sentence in _compiled(_SPLIT).split(text):
+        first, second = (len(_compiled(words).findall(sentence)) for words in (_FIRST, _SECOND))
+        if first and first >= second:
+            shares = OWN, LITTLE
+        elif second:
+            shares = LITTLE, OWN
+        else:
+            shares = (ASKER, ASKED) if sentence.rstrip().endswith(("?", "？")) else (NEUTRAL, 0.0)
+        out.append((frozenset(term for term, _ in scan(sentence)), *shares))
+    return tuple(out)
