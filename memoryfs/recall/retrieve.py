@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memoryfs.recall.outdated import Shown
 
 DENSE_K = 120
+BESIDE = 0.5  # of what was said next to it is a tool call's or result's similarity
 USUAL = 0.4  # similarity, 0..1, of a message found by words
 RANGE_EVENTS = 40  # of a memory's source range that are boosted
 RANGE_MEMORIES = 8
@@ -124,6 +125,8 @@ def _fill_dense(index: Index, items: dict[int, Candidate], vector: object, raw: 
     for doc, item in items.items():
         item.dense = trust * scale.get(doc, 0.0)
         item.dense_near = trust * max(scale.get(doc - 1, 0.0), scale.get(doc + 1, 0.0))
+        if not item.message or item.role >= 2:  # has no vector: judged by what was said next to it
+            item.dense = BESIDE * item.dense_near
     by_thread: dict[int, list[float]] = {}
     for doc, item in items.items():
         by_thread.setdefault(doc >> SHIFT, []).append(item.dense)
