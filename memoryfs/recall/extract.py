@@ -183,11 +183,14 @@ def _best_window(
         extra -= bonus[low]
         size -= tokens[low]
     low, high = window
-    if high <= low:  # not one piece fits: the beginning of the best one
-        number = max(range(len(pieces)), key=lambda n: sum(found[n].values()))
-        return _cut_to(text, pieces[number], weights, room)
-    low, high = _centre(low, high, tokens, found, bonus, room)
-    return _trim(text, pieces[low][0], pieces[high - 1][1])
+    if high > low:
+        low, high = _centre(low, high, tokens, found, bonus, room)
+        start, end = _trim(text, pieces[low][0], pieces[high - 1][1])
+        if end > start:
+            return start, end
+    # Not one piece fits, or only empty lines do: the beginning of the best one.
+    number = max(range(len(pieces)), key=lambda n: sum(found[n].values()))
+    return _cut_to(text, pieces[number], weights, room)
 
 
 def bonus_unit(bonus: Sequence[float]) -> float:

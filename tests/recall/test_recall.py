@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from index.stores import NOW, fact_file, thread, topic
 
@@ -257,6 +257,7 @@ def test_last_week_is_preferred(tmp_path):
 
 
 @settings(max_examples=60)
+@example("1111\n\n1", 1, False)
 @given(st.text(alphabet="ab cd.\n設定é1_`/-", max_size=3000), st.integers(1, 400), st.booleans())
 def test_spans_hold_their_bounds(text, room, exact):
     event = Event(T1, 0, "i", "user", "message", None, text, "s", 0)
