@@ -91,7 +91,7 @@ _AMOUNTS = {
 # Amounts that nobody said, because they are reckoned from what was said.
 _RECKONED = (
     r"\bbetween\b|\bpass(?:ed)?\b|\bsince\b|\bago\b|\bfrom .{1,40} (?:to|until)\b|\b(?:days|weeks|months|years|hours|minutes|long) (?:before|after|until|had|have|has)\b"
-    r"|\bpercentage of .{1,80} (?:is|are|was|were)\b|\btotal\b|\bin all\b|\baltogether\b|\baverage\b|\b(?:more|less|fewer|older|younger)\b|\bha(?:ve|s|d) \w+ (?:been|had|spent|owned)\b"
+    r"|\bafter how\b|\bpercentage of .{1,80} (?:is|are|was|were)\b|\btotal\b|\bin all\b|\baltogether\b|\baverage\b|\b(?:more|less|fewer|older|younger)\b|\bha(?:ve|s|d) \w+ (?:been|had|spent|owned)\b"
     r"|から.{0,12}(?:経|たっ)|合計|平均|[前後]の?に?[?？]|경과|합계|평균|지났|지난|一共|总共|平均|之前|之后|过了"
 )
 

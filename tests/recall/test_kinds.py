@@ -54,6 +54,7 @@ def test_values_are_places_in_the_whole_text():
     ("How much does the hosting cost?", "price"), ("利用料金はいくらですか", "price"), ("서버 비용은 얼마였지?", "price"), ("云服务费用是多少?", "price"),
     ("What is the phone number of the vet?", "phone number"), ("動物病院の電話番号は?", "phone number"), ("What colour is the logo?", "colour"),
     ("How many days passed between the audit and the release?", ""), ("How long had she been ill?", ""), ("两次之间过了多少天?", ""),
+    ("After how many weeks did she call again?", ""),
     ("What percentage of the budget is the rent?", ""), ("Why did the import fail?", ""), ("手机号怎么脱敏?", ""),
 ])  # fmt: skip
 def test_the_class_of_amounts_asked_for(question, name):
