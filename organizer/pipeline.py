@@ -349,6 +349,7 @@ def _stale(run: _Run) -> None:
     run.report.problems += found.problems
     run.report.stale += [marked.to_dict() for marked in found.marked]
     run.report.stale_counts = found.counts
+    run.report.dated = found.dated
     run.report.notices += found.notices()
 
 

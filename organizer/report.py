@@ -101,6 +101,7 @@ class RunReport:
     adopted: list[Mapping[str, Any]] = field(default_factory=list)
     remembered: list[Mapping[str, Any]] = field(default_factory=list)  # what the check of agents' statements changed
     stale: list[Mapping[str, Any]] = field(default_factory=list)  # what was marked as changed at its source, or no longer
+    dated: int = 0  # memories that got a new day to be checked again
     stale_counts: Mapping[str, int] = field(default_factory=dict)  # memories that are stale now, where the run looked, by what made them so
     sessions: list[SessionReport] = field(default_factory=list)
     held: list[Held] = field(default_factory=list)
@@ -161,7 +162,7 @@ class RunReport:
             "briefing": {"bytes": self.briefing_bytes, "changed": self.briefing_changed},
             "stages": {k: round(v, 3) for k, v in self.stages.items()},
             "adopted": [dict(a) for a in self.adopted], "remembered": [dict(a) for a in self.remembered],
-            "stale": {"marked": [dict(a) for a in self.stale], "counts": dict(self.stale_counts)},
+            "stale": {"marked": [dict(a) for a in self.stale], "counts": dict(self.stale_counts), "dated": self.dated},
             "sessions": [s.to_dict() for s in self.sessions],
             "held": [h.to_dict() for h in self.held],
             "notices": list(self.notices), "problems": [p.to_dict() for p in self.problems],

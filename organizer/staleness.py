@@ -70,7 +70,6 @@ class Outcome:
         told = (
             (gone, "source changed since it was confirmed: {}"),
             (len(self.marked) - gone, "source changed no longer: {}"),
-            (self.dated, "passing facts: {} with a new day to be checked again"),
         )
         return [words.format(f"{count} {'memory' if count == 1 else 'memories'}") for count, words in told if count]
 
