@@ -104,7 +104,7 @@ def recall(
             notices.append(notice)
     abstained = bool(why_not) or not (memories or evidence)
     if abstained:
-        notices.append(f"{why_not or NOTHING} What is listed is only the nearest." if memories or evidence else NOTHING)
+        notices.append(f"{why_not or NOTHING} What is listed is only the nearest." if memories or evidence else why_not or NOTHING)
     tokens = sum(estimate_tokens(e.text) for e in evidence)
     return Recall(
         query=query, decision=decision, level=chosen, abstained=abstained, tokens=tokens, memories=memories,

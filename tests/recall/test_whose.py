@@ -125,3 +125,9 @@ def test_a_subject_without_the_value_asked_for_is_no_answer(tmp_path, said, aske
 def test_a_technical_name_is_known_whole_or_by_all_its_pieces(tmp_path, question, refused):
     stores.thread(tmp_path, DAY, ["The auth module of the app keeps a secret.", "A web socket sends the site its key.", "The sql is old, release it."])
     assert ask(tmp_path, question).abstained is refused
+
+
+def test_where_nothing_is_listed_the_answer_still_says_what_was_searched(tmp_path):
+    stores.thread(tmp_path, DAY, ["Lunch was late."])
+    answer = ask(tmp_path, "zyzzyva?")
+    assert answer.abstained and not answer.evidence and "Searched by words: 1 thread" in answer.notices[-1]
