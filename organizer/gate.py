@@ -37,12 +37,14 @@ class Direction:
 @dataclass(frozen=True)
 class Gate:
     """Weights by feature name, thresholds as probabilities: from `keep` on it is kept, from `inbox` on it waits for a
-    person, and `detail` is the lower bar for a statement that holds a hard exact value."""
+    person; `detail` is the lower bar for a statement that holds a hard exact value, `user` for what the user said: to miss
+    a person's rule costs more than a line too many."""
 
     weights: Mapping[str, float]
     keep: float = 0.5
     inbox: float = 0.3
     detail: float = 0.4
+    user: float = 1.0
     generator: float = 0.0  # weight of the generator's standardised score
     direction: Direction | None = None
     trained: Mapping[str, object] = field(default_factory=dict)
@@ -62,7 +64,8 @@ def load(path: Path = FILE) -> Gate:
         direction = Direction(raw["fingerprint"], raw["bias"], tuple(raw["weights"]), raw["share"])
     return Gate(
         {k: float(v) for k, v in data["weights"].items()}, data["thresholds"]["keep"], data["thresholds"]["inbox"],
-        data["thresholds"]["detail"], data.get("generator", 0.0), direction, data.get("trained", {}),
+        data["thresholds"]["detail"], data["thresholds"].get("user", 1.0), data.get("generator", 0.0), direction,
+        data.get("trained", {}),
     )
 
 
@@ -81,6 +84,7 @@ def explain(features: Mapping[str, float], gate: Gate, limit: int = 5) -> list[t
 def outcome(candidate: Candidate, probability: float, gate: Gate) -> str:
     """keep, inbox or drop for a probability of worth."""
     bar = gate.detail if any(v.kind in HARD_VALUES for v in candidate.values) else gate.keep
+    bar = min(bar, gate.user) if candidate.stated_by == "user" else bar
     if probability >= bar:
         return "keep"
     return "inbox" if probability >= gate.inbox else "drop"
@@ -114,7 +118,7 @@ def weigh(
     """Candidates with `score` (probability of worth) and `gate` set. `scores` are standardised generator scores by position
     in `found`; positions without one are judged without."""
     logits = [float(c.metadata.get("logit", math.log(max(c.score, 1e-6) / max(1 - c.score, 1e-6)))) for c in found]
-    bars = [math.log(p / (1 - p)) for p in (gate.keep, gate.detail, gate.inbox)]
+    bars = [math.log(p / (1 - p)) for p in (gate.keep, gate.detail, gate.user, gate.inbox) if p < 1]
     near = [i for i, logit in enumerate(logits) if any(abs(logit - bar) <= NEAR for bar in bars)]
     for i, extra in zip(near, by_meaning([found[i].summary for i in near], gate, embedder), strict=True):
         logits[i] += extra

@@ -84,7 +84,7 @@ _QUOTATION = re.compile(r"\"[^\"]{8,}\"|“[^”]{4,}”|«[^»]{8,}»|「[^」]
 # Somebody else is said to say so: what they ask for is no wish of the user's.
 _REPORTED = re.compile(
     r"\b(?:pages?|web ?sites?|sites?|readme|docs?|documentation|articles?|e-?mails?|mails?|posts?|blogs?|logs?|tools?|outputs?|guides?|manuals?|tutorials?|"
-    r"issues?|comments?|results?|snippets?|texts?|vendors?|threads?|answers?|chatgpt|somebody|someone)\b[^.!?]{0,40}?\b(?:says?|said|states?|stated|claims?|claimed|"
+    r"(?:skill|rules?) files?|issues?|comments?|results?|snippets?|texts?|vendors?|threads?|answers?|chatgpt|somebody|someone)\b[^.!?]{0,40}?\b(?:says?|said|states?|stated|claims?|claimed|"
     r"tells?|told|reads|recommends?|recommended|instructs?|suggests?|insists?|demands?|asks?)\b|\baccording to\b|\b(?:commented|posted|tweeted) that\b"
     r"|によ(?:ると|れば)|と(?:書い|書か|言っ|述べ|主張し)て|에 따르면|(?:라고|다고) ?(?:적혀|쓰여|써|말|주장)|(?:页面|网页|网站|文章|邮件|文档|日志|有人|帖子)上?[^。!?]{0,12}(?:说|称|写|要求)|据[^。]{1,20}(?:说|称)",
     re.I,
@@ -102,7 +102,9 @@ _WAITS = re.compile(
     re.I,
 )
 _CODE_STEP = re.compile(r"^\W*lines? \d+|^\W*(?:since|now that|given that)\b.{0,200}\bwe (?:need|should|can|have|must)\b", re.I)
-_NEXT_STEP = re.compile(r"^\W*(?:(?:now|ok(?:ay)?|first|next|then|so|good|great|perfect)[,.!]? +)*(?:let me|i.ll|i will|i.m going to|i need to)\b", re.I)
+_NEXT_STEP = re.compile(r"^\W*(?:(?:now|ok(?:ay)?|first|next|then|so|good|great|perfect|understood|noted|sure|got it|from now on)[,.!:;]? +)*(?:let me|i.ll|i will|i.m going to|i need to)\b", re.I)
+# How the second half of a sentence begins, where a line was broken within it.
+_BROKEN_OFF = re.compile(r"\s*(?:[,;、，；)]|(?:will|would|which|is|are|was|were|has|had)\s(?!.*\?\s*$))")
 _LINK_ONLY = re.compile(r"^\W*(?:[\w ]{1,20}[:：]\s*)?(?:\[[^\]]*\]\(\S+\)|https?://\S+)\W*$")
 
 
@@ -174,7 +176,7 @@ def completeness(candidate: Candidate, source: Source) -> str | None:
         return "drop: says too little"
     if text.endswith((":", "：", "，", ",")) or re.search(r"\b(?:the|a|an|and|or|of|to|with|that|is)$", text):
         return "drop: a lead-in or a fragment, not a statement"
-    if candidate.by == "rules" and clean(candidate.quote).endswith(("...", "…")):
+    if candidate.by == "rules" and (clean(candidate.quote).endswith(("...", "…")) or _BROKEN_OFF.match(candidate.quote)):
         return "drop: broken off"
     if _LINK_ONLY.match(text):
         return "drop: a link without a statement"
@@ -226,7 +228,9 @@ def inference(candidate: Candidate, source: Source) -> str | None:
         return "drop: says what someone is about to do or does not know"
     if _QUOTED_WHOLE.match(text):
         return "drop: somebody else's words"
-    if candidate.kind == "instruction" and (_REPORTED.search(text) or _only_quoted(text, shown)):
+    if (candidate.kind == "instruction" and (_REPORTED.search(text) or _only_quoted(text, shown))) or (
+        "strong" in shown and _REPORTED.match(text.removeprefix("The ").removeprefix("the "))
+    ):
         return "drop: somebody else asks for it"
     if not user and _CODE_STEP.search(text):
         return "drop: a step of code editing"

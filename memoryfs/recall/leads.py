@@ -32,6 +32,7 @@ EVENTS = 40  # of one range that are read
 TOGETHER, PLACE, ALONE = 1.0, 0.15, 0.35  # weights: words and sources as one text; the best event; the memory by itself
 WIDE = 0.05  # by which each further event of a range makes it say less about where
 AGAIN = 0.8  # for leading only to where better ones lead
+LIKELY = 0.15  # worth of an event, 0..1, from which it counts as a place where the answer may stand
 
 
 def led_to(
@@ -64,7 +65,7 @@ def led_to(
             why["place"] = round(PLACE * held[item.doc], 4)
         out.append(replace(item, crumb=replace(item.crumb, score=sum(why.values()), why=why)))
     out.sort(key=lambda item: (-item.crumb.score, item.crumb.memory.topic, item.crumb.memory.id))
-    return _spread(out)[:CANDIDATES]
+    return _spread(out, places)[:CANDIDATES]
 
 
 _BY_WORDS = ("fts", "topic", "tag")
@@ -143,20 +144,28 @@ def _units(index: Index, memory: Memory) -> list[tuple[int, int]]:
     return list(out.items())
 
 
-def _spread(ranked: list[Ranked]) -> list[Ranked]:
-    """The same, where one that names no event but those that better ones have named counts for less."""
+def _spread(ranked: list[Ranked], places: Mapping[tuple[str, int], float]) -> list[Ranked]:
+    """The same, where each counts for less by the share of its likely events that better ones have named before it."""
     named: set[tuple[str, int]] = set()
     out: list[Ranked] = []
-    late: list[tuple[float, int, Ranked]] = []
-    for item in ranked:
+    late: list[tuple[float, int, Ranked, set[tuple[str, int]]]] = []
+
+    def take(item: Ranked, events: set[tuple[str, int]]) -> None:
+        named.update(events)
+        out.append(item)
+
+    for number, item in enumerate(ranked):
         while late and -late[0][0] >= item.crumb.score:
-            out.append(heapq.heappop(late)[2])
+            take(*heapq.heappop(late)[2:])
         events = {(r.thread, at) for r in item.crumb.memory.source_range for at in range(r.start, min(r.end, r.start + EVENTS) + 1)}
-        if events and events <= named:
-            why = dict(item.crumb.why) | {"again": -AGAIN}
-            score = item.crumb.score - AGAIN
-            heapq.heappush(late, (-score, len(late) + len(out), replace(item, crumb=replace(item.crumb, score=score, why=why))))
-        else:
-            named |= events
-            out.append(item)
-    return out + [heapq.heappop(late)[2] for _ in range(len(late))]
+        likely = {event for event in events if places.get(event, 0.0) >= LIKELY} or events
+        again = round(AGAIN * len(likely & named) / len(likely), 4) if likely else 0.0
+        if not again:
+            take(item, events)
+            continue
+        score = item.crumb.score - again
+        crumb = replace(item.crumb, score=score, why={**item.crumb.why, "again": -again})
+        heapq.heappush(late, (-score, number, replace(item, crumb=crumb), events))
+    while late:
+        take(*heapq.heappop(late)[2:])
+    return out

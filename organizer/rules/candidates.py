@@ -23,7 +23,7 @@ from organizer.rules.sentences import Unit, units
 
 SUMMARY_CHARS = 320
 OUTCOMES_OF_REPORT = 2  # outcomes that a turn's last message must name to count as a report
-OUTCOME_BONUS = 1.3  # log-odds for the best of them
+OUTCOME_BONUS = 1.9  # log-odds for the best of them
 PASTE_UNITS = 40  # sentences: a longer message of the user is a document, of which the user said only a part
 PASTE_MALUS = 1.0  # log-odds
 REACH = 6  # events
@@ -76,7 +76,7 @@ def sightings(events: Sequence[Event], gate: Gate) -> Iterator[Sighting]:
             shown = cues(unit.clean, language)
             if shown & NEVER:
                 continue
-            context = context_of(unit.lead or unit.heading)
+            context = context_of(unit.lead or unit.heading, event.text)
             logit = worth(features(unit.clean, role, context, language=language, shown=shown), gate) - pasted
             yield Sighting(event, at, unit, role, shown, language, context, logit)
 

@@ -15,12 +15,15 @@ from organizer.rules.cues import cues, language_of
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Where a sentence stood. `found`: under a heading or lead-in that announces causes, results or decisions (0 or 1).
+    """Where a sentence stood. `found`: under a heading or lead-in that announces causes, results or decisions; `asks`: in a
+    message that asks something (0 or 1 each).
 
-    Place in the message, list items and what tools did around it were tried as well and earned nothing on labelled lines.
+    Place in the message and in the session, list items, headings of plans and summaries, what tools did around it, whether the
+    turn ends there, what the user answers and whether its values come back were tried as well and earned nothing on labelled lines.
     """
 
     found: int = 0
+    asks: int = 0
 
 
 UNKNOWN = Context()
@@ -28,7 +31,7 @@ UNKNOWN = Context()
 # The cues that mean something else when a person says them than when the assistant does.
 BY_ROLE = (
     "decision", "correction", "instruction", "task", "cause", "outcome", "condition", "relation", "setting",
-    "question", "option", "oneoff", "edit", "status", "vague",
+    "question", "option", "oneoff", "edit", "status", "vague", "hedge", "imperative",
 )
 PLAIN = ("narration", "chatter", "log", "preference", "strong", "quotation")
 
@@ -38,6 +41,8 @@ _CODE = re.compile(r"`[^`]+`")
 _NAME = re.compile(r"\b(?:[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[a-z0-9]+_\w+|[A-Z][A-Z0-9]*_[A-Z0-9_]+|\w+\(\)|[\w-]+/[\w./-]+)")
 _NUMBER = re.compile(r"\d")
 _LABEL = re.compile(r"^\W*[^.:：]{2,50}[:：]\s+\S|^\*\*[^*]+\*\*")
+_EXPLAINS = re.compile(r"\w[:：] ?(?=[\w`\"'「『])")
+_CAPITALS = re.compile(r"\b[A-Z]{3,}\b")
 _FOUND = re.compile(
     r"\b(?:root cause|cause|problem|issue|found|findings?|result|decisions?|decided|agreed|fix(?:ed)?|bug|why|behaviou?r|how it works|"
     r"rules?|requirements?|constraints?|conclusion|key|important|notes?|learned|the fix|solution|answer)\b|原因|結論|決定|問題|仕様|ルール|결론|원인|결정|문제|규칙|原因|结论|决定|问题|规则",
@@ -51,9 +56,9 @@ def words(text: str) -> float:
     return len(_WORD.findall(_WIDE.sub(" ", text))) + wide / 2
 
 
-def context_of(heading: str) -> Context:
-    """The context that a heading or lead-in gives."""
-    return Context(found=1) if heading and _FOUND.search(heading) else UNKNOWN
+def context_of(heading: str, message: str = "") -> Context:
+    """The context that a heading or lead-in gives, and the message that the sentence stands in."""
+    return Context(int(bool(heading and _FOUND.search(heading))), int("?" in message or "？" in message))
 
 
 def features(
@@ -89,6 +94,12 @@ def features(
         out["plain_statement"] = 1.0
     if user and length >= 8 and not found & {"question", "oneoff", "log"}:
         out["plain_statement:user"] = 1.0
+    if _EXPLAINS.search(text):
+        out[f"explains:{who}"] = 1.0
+    if _CAPITALS.search(_CODE.sub("", text)):
+        out[f"capitals:{who}"] = 1.0
+    if context.asks:
+        out[f"asks:{who}"] = 1.0
     if context.found:
         out["in_found"] = 1.0
         out[f"in_found:{who}"] = 1.0

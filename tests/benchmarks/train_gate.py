@@ -4,7 +4,7 @@
 
 LINES holds objects with `source`, `line`, `role`, `text`, `keep` and optionally `enriched`, `language` (the labels decide; the
 lines are read, never copied). Measured is the AUC of keep / skip in cross-validation by source; the weights written are fitted
-on everything. Logistic regression with an L2 prior by Newton's method; needs numpy.
+on everything, moved so that a probability means what it says where lines are taken as they come. Logistic regression with an L2 prior by Newton's method; needs numpy.
 """
 
 from __future__ import annotations
@@ -107,6 +107,18 @@ def held_out(x: np.ndarray, y: np.ndarray, prior: np.ndarray, weight: np.ndarray
     return out
 
 
+def to_base_rate(scores: np.ndarray, y: np.ndarray) -> float:
+    """What to add to the log-odds for their mean probability to be the share of lines kept, where lines are taken as they come."""
+    low, high = -6.0, 6.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        if (1 / (1 + np.exp(-(scores + middle)))).mean() < y.mean():
+            low = middle
+        else:
+            high = middle
+    return low
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--lines", type=Path, required=True, nargs="+", help="the first one is measured on, all are learned from")
@@ -163,6 +175,9 @@ def main() -> int:
                          "weights": [round(float(b) * 8.0, 3) for b in beta[2:]]}
             score = score + share * second
 
+    shift = to_base_rate(score[plain], y[plain])
+    print(f"base rate {y[plain].mean():.2f}: log-odds moved by {shift:+.2f}")
+    score = score + shift
     base = score[plain]
     print("\nshare kept  precision  recall   (lines as they come, picked ones left out)")
     for part in (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4):
@@ -170,6 +185,7 @@ def main() -> int:
         kept = base >= cut
         print(f"{part:>9.2f} {y[plain][kept].mean():>10.2f} {y[plain][kept].sum() / y[plain].sum():>8.2f}   from p = {1 / (1 + np.exp(-cut)):.2f}")
     beta = fit(x, y, prior, weight)
+    beta[names.index("bias")] += shift
     if args.out:
         old = json.loads(args.out.read_text(encoding="utf-8")) if args.out.exists() else {}
         data = {

@@ -52,6 +52,12 @@ def test_an_unsupported_summary_becomes_the_words_of_the_source(check, summary):
     assert verdict.candidate.summary == FACT.text
 
 
+@pytest.mark.parametrize("text", [", so it runs without asking anybody.", "will still use the compiler of the parent's PATH.", "which makes the label 3 mm too wide."])
+def test_the_second_half_of_a_broken_line_is_dropped(text):
+    event = said(0, "user", text)
+    assert one(of(event, by="rules"), event).reason == "broken off"
+
+
 def test_a_supported_summary_passes():
     verdict = one(of(FACT, "Ms. Alder checks port 8443 in src/gate.ts."), FACT)
     assert (verdict.outcome, verdict.reason) == ("pass", "")
