@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 K1, B = 1.2, 0.75
 USUAL = 4  # units: the length of a memory and its sources that counts as usual
-LOOKED_AT = 120  # memories of those that words or vectors led to
+LOOKED_AT = 80  # memories of those that words or vectors led to
 PLACES = 60  # best events
 EVENTS = 40  # of one range that are read
 TOGETHER, PLACE, ALONE = 1.0, 0.15, 0.35  # weights: words and sources as one text; the best event; the memory by itself
@@ -56,16 +56,21 @@ def led_to(
         why = standing(row, topics.get(path, ()), query, now)
         found.append(Ranked(Breadcrumb(memory_of(id, state, path, data, now), sum(why.values()), why), 0.0, doc))
     together = _together(index, found, terms)
-    out = []
+    scored = []
     for item in found:
-        why = {name: round(value * (ALONE if name in _BY_WORDS else 1.0), 4) for name, value in item.crumb.why.items()}
+        memory = item.crumb.memory
+        why = {name: value * ALONE if name in _BY_WORDS else value for name, value in item.crumb.why.items()}
         if together.get(item.doc):
-            why["together"] = round(TOGETHER * together[item.doc], 4)
+            why["together"] = TOGETHER * together[item.doc]
         if item.doc in held:
-            why["place"] = round(PLACE * held[item.doc], 4)
-        out.append(replace(item, crumb=replace(item.crumb, score=sum(why.values()), why=why)))
-    out.sort(key=lambda item: (-item.crumb.score, item.crumb.memory.topic, item.crumb.memory.id))
-    return _spread(out, places)[:CANDIDATES]
+            why["place"] = PLACE * held[item.doc]
+        scored.append((-sum(why.values()), memory.topic, memory.id, item.doc, item, why))
+    scored.sort(key=lambda row: row[:4])
+    out = [
+        replace(item, crumb=replace(item.crumb, score=-score, why={name: round(value, 4) for name, value in why.items()}))
+        for score, _, _, _, item, why in scored[:CANDIDATES]
+    ]
+    return _spread(out[:LOOKED_AT], places) + out[LOOKED_AT:]
 
 
 _BY_WORDS = ("fts", "topic", "tag")
@@ -105,7 +110,8 @@ def _together(index: Index, found: Sequence[Ranked], terms: Sequence[Term]) -> d
     units, total, _ = index.totals()
     if not units:
         return {}
-    own = {doc: row[5] for doc, row in rows_of(index, [item.doc for item in found]).items()}
+    docs = [item.doc for item in found]
+    own = dict(index.db.execute(f"SELECT doc, terms FROM memories WHERE doc IN ({','.join('?' * len(docs))})", docs))
     of: dict[int, list[int]] = {}  # unit → memories that rest on it
     length: dict[int, int] = {}
     for item in found:
