@@ -13,10 +13,10 @@ from memoryfs.recall.query import Query
 # vectors (1.6, 0.5, 0.6) find two more of a hundred places on LoCoMo 26 and none on the others, and cost coding sets rank 1.
 WEIGHTS = {
     "unit": 0.9, "small": 0.6, "large": 1.2, "thread": 1.1, "near": 0.4, "peak": 0.3, "said": 0.2, "length": 0.1,
-    "speaker": 1.0, "when": 2.5, "memory": 1.2,
+    "speaker": 1.3, "when": 2.5, "memory": 1.2,
 }
 THREADS = {"peaks": 0.5, "said": 0.5}  # besides, where the evidence stands in several threads
-DENSE = {"dense": 1.0, "dense_near": 0.4, "dense_thread": 0.5}
+DENSE = {"dense": 1.0, "dense_near": 0.4, "dense_thread": 0.25}
 QUESTION = -0.15  # a question is seldom its own answer
 TIMED, COUNTED = 0.4, 0.2  # for "when" and "how many"
 NOW = 0.6  # the latest, for a question about the present state
