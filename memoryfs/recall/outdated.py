@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memoryfs.recall.retrieve import Found
 
 LOOKED_AT = 24  # likely events in which changes are looked for
-FIRST, NAMES, RARE, READ = 3, 4, 60, 12  # the first events, names in each, documents that hold one, and places read for them
+FIRST, NAMES, RARE, READ = 3, 3, 40, 12  # the first events, names in each, documents that hold one, and places read for them
 SHORTEST = 20  # characters of a line of a file that is known again
 ALIKE = 0.4  # share of an earlier summary's words that its updated form must hold (of two long messages of a session, mostly .22)
 _PAST = re.compile(
@@ -173,7 +173,7 @@ def _elsewhere(index: Index, found: Found, first: Sequence[Chosen]) -> list[int]
                     continue
                 flags = thread.flags[doc & MASK]
                 said = flags & MESSAGE and flags & ROLE_MASK < 2
-                if (said or flags & ROLE_MASK == 1) and since < _when(index, doc) and _when(index, doc)[0] <= latest:
+                if (said or flags & ROLE_MASK == 1) and since < (when := _when(index, doc)) and when[0] <= latest:
                     held[doc] = held.get(doc, 0) + 1
     return sorted(held, key=lambda doc: (-held[doc], doc))[:READ]
 
