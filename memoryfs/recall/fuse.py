@@ -25,6 +25,7 @@ TOOL = 0.85  # tool output, beside what was said, where words alone decide: it h
 
 ACROSS = 0.6
 FREE, SAME_THREAD = 7, 0.7  # from its eighth event on, each one of a thread counts for this much less: room for others
+LAST, OTHER_THREAD = 8, 0.5  # from the ninth place on, an event of a thread that has none yet counts for this much more
 
 
 def parts(item: Candidate, query: Query, *, dense: bool) -> dict[str, float]:
@@ -75,8 +76,14 @@ def spread(events: list[tuple[float, int]], k: int, *, across: bool = False) -> 
     taken: dict[int, int] = {}
     chosen: list[int] = []
     left = dict(enumerate(events))
+
+    def worth(place: int) -> float:
+        score, thread = left[place]
+        had = taken.get(thread, 0)
+        return score - penalty * max(0, had - free + 1) + (OTHER_THREAD if not had and len(chosen) >= LAST else 0.0)
+
     while left and len(chosen) < k:
-        place = max(left, key=lambda p: (left[p][0] - penalty * max(0, taken.get(left[p][1], 0) - free + 1), -p))
+        place = max(left, key=lambda p: (worth(p), -p))
         thread = left.pop(place)[1]
         taken[thread] = taken.get(thread, 0) + 1
         chosen.append(place)
