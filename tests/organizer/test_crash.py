@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -149,23 +150,34 @@ run(Path(sys.argv[1]), Path(sys.argv[2]))
 """
 
 
+ROUNDS = int(os.environ.get("MEMORYFS_KILLS", "25"))  # random points of a run; 200 take about four minutes
+
+
+def _child(root: Path, folder: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", _CHILD, str(root), str(folder), str(Path(__file__).parent)]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=dict(os.environ))
+    assert child.stdout is not None
+    child.stdout.readline()
+    return child
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["kill", "interrupt"])
 def test_con_04_a_real_kill_at_any_time(tmp_path: Path, how: signal.Signals) -> None:
     folder = write_sessions(tmp_path / "t")
     (tmp_path / "whole").mkdir()
-    run(tmp_path / "whole", folder)
+    with _child(tmp_path / "whole", folder) as child:
+        begun = time.perf_counter()
+        child.wait()
+    whole = time.perf_counter() - begun
     wanted = contents(tmp_path / "whole")
-    for round_ in range(25):
+    moments = random.Random(ROUNDS)
+    for round_ in range(ROUNDS):
         root = tmp_path / f"r{round_}"
         root.mkdir()
-        command = [sys.executable, "-c", _CHILD, str(root), str(folder), str(Path(__file__).parent)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=dict(os.environ)) as child:
-            assert child.stdout is not None
-            child.stdout.readline()
-            time.sleep(0.02 * round_)
+        with _child(root, folder) as child:
+            time.sleep(whole * moments.random())
             child.send_signal(how)
-            child.wait()
         run(root, folder)
         assert contents(root) == wanted, f"round {round_}"
         litter = [p for p in root.rglob("*") if p.name.endswith((".part", ".swap", ".tmp"))]
