@@ -11,6 +11,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
+from memoryfs.patterns import lazy
+
 KINDS = (
     "url", "email", "regex", "sql", "command", "env", "hash", "path", "port", "version", "identifier", "number", "quoted",
 )
@@ -28,7 +30,7 @@ class ExactValue:
 
 # --- quotation: a layer of its own, because a quoted span may hold a path, a command or a regex ---------------------
 
-_QUOTED = re.compile(
+_QUOTED = lazy(
     r"```[^\n`]*\n(?P<fence>.{0,20000}?)\n[ \t]*```"
     r"|(?P<ticks>`{1,2})(?P<code>[^`\n]{1,400})(?P=ticks)"
     r"|(?<![\w\"])\"(?P<double>[^\"\n]{1,300})\"(?!\w)"
@@ -57,23 +59,23 @@ def _quoted(text: str) -> Iterator[tuple[int, int, str]]:
 # --- the kinds ------------------------------------------------------------------------------------------------------
 
 _SCHEME = r"(?<![A-Za-z0-9+.-])[a-z][a-z0-9+.-]{1,20}://"
-_URL = re.compile(_SCHEME + r"[^\s<>\"'`|\\\u3000-\u303f\uff00-\uff65\uac00-\ud7af\u3040-\u30ff\u4e00-\u9fff]{1,2000}")
-_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}", re.A)
-_SLASHED = re.compile(r"(?<![\w/.~*])/(?![/*\s])(?:[^/\n\\]|\\.){2,300}/[gimsuy]{0,6}(?![\w/])", re.A)
-_ANCHORED = re.compile(r"(?<!\S)\^[^\s`]{2,300}\$(?![\w{])")
-_REGEX_SIGNS = re.compile(
+_URL = lazy(_SCHEME + r"[^\s<>\"'`|\\\u3000-\u303f\uff00-\uff65\uac00-\ud7af\u3040-\u30ff\u4e00-\u9fff]{1,2000}")
+_EMAIL = lazy(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}", re.A)
+_SLASHED = lazy(r"(?<![\w/.~*])/(?![/*\s])(?:[^/\n\\]|\\.){2,300}/[gimsuy]{0,6}(?![\w/])", re.A)
+_ANCHORED = lazy(r"(?<!\S)\^[^\s`]{2,300}\$(?![\w{])")
+_REGEX_SIGNS = lazy(
     r"\\[dwsbDWSBAZ.+*?()\[\]{}/|$^-]|\(\?[:=!<P]|\[\^?[^\]\s]{0,40}\w-\w[^\]]{0,40}\]|\[\^[^\]]+\]"
     r"|[\])\w.][*+]\??[\[($)|\\]|\.[*+]|[\])]\{\d+(?:,\d*)?\}|^\^|\$$|\)\?|[\])][*+]"
 )
-_SQL = re.compile(
+_SQL = lazy(
     r"\b(?:SELECT\b(?=.{1,600}?\bFROM\b)|INSERT\s+(?:OR\s+\w+\s+)?INTO\b|UPDATE\s+\S{1,80}\s+SET\b|DELETE\s+FROM\b"
     r"|(?:CREATE|DROP|ALTER)\s+(?:OR\s+REPLACE\s+)?(?:TEMP(?:ORARY)?\s+|UNIQUE\s+|VIRTUAL\s+)?"
     r"(?:TABLE|INDEX|VIEW|TRIGGER|DATABASE|SCHEMA|TYPE|FUNCTION)\b|WITH\s+\w{1,60}\s+AS\s*\(|PRAGMA\s+\w|EXPLAIN\s+\w)"
     r"[^;`]{0,3000}?(?:;|(?=`)|(?=\n\s*\n)|\Z)",
     re.S,
 )
-_SQL_ANY_CASE = re.compile(_SQL.pattern, re.S | re.I)
-_ONE_LINE_END = re.compile(r"\n(?!\s+\S|\s*(?i:from|where|and|or|on|join|left|inner|set|values|group|order|having|limit)\b)")
+_SQL_ANY_CASE = lazy(_SQL.pattern, re.S | re.I)
+_ONE_LINE_END = lazy(r"\n(?!\s+\S|\s*(?i:from|where|and|or|on|join|left|inner|set|values|group|order|having|limit)\b)")
 _PROGRAMS = (
     "apt apt-get aws az bash brew bun bundle cargo cat chmod chown clang cmake composer conda cp createdb curl deno "
     "dig docker docker-compose dotnet dropdb echo eslint export ffmpeg find flutter gcc gcloud gem gh git go gofmt "
@@ -83,25 +85,25 @@ _PROGRAMS = (
     "systemctl tail tar terraform tox tsc turbo uv uvx vercel vite vitest wget xcodebuild yarn zsh"
 )
 _PROGRAM = "(?:" + "|".join(re.escape(p) for p in sorted(_PROGRAMS.split(), key=len, reverse=True)) + ")"
-_COMMAND_LINE = re.compile(
+_COMMAND_LINE = lazy(
     rf"(?:\$\s+)?(?:[A-Z_][A-Z0-9_]*=\S+\s+)*(?:{_PROGRAM}|\./[\w./-]+)(?![\w.:(=,-])(?:[ \t]+\S.*)?", re.S
 )
-_PROMPT = re.compile(r"(?m)^[ \t]*[$%❯][ \t]+(\S[^\n]{1,400})$")
+_PROMPT = lazy(r"(?m)^[ \t]*[$%❯][ \t]+(\S[^\n]{1,400})$")
 _WORDS = (
     "add|apply|audit|branch|build|bundle|checkout|ci|clean|clone|commit|compose|config|create|deploy|dev|diff|down|exec|fetch|fmt|"
     "format|get|init|install|lint|list|log|login|logs|merge|mod|pack|publish|pull|push|rebase|remote|remove|reset|restart|"
     "run|serve|set|show|start|stash|status|stop|switch|sync|tag|test|tidy|uninstall|up|update|upgrade|version|worktree"
 )
 _ARG = r"(?:--?[A-Za-z][\w-]*(?:=[^\s,;。、)`]+)?|[A-Za-z0-9_@~-]*[./:=@][A-Za-z0-9_./:=@*~-]*[A-Za-z0-9_/*]|[a-z]+[:-][a-z:-]*[a-z])"
-_INLINE_COMMAND = re.compile(
+_INLINE_COMMAND = lazy(
     rf"(?<![\w./`-]){_PROGRAM}[ ](?:(?:{_WORDS})(?![\w-])(?:(?<=run)[ ][a-z][\w:-]*|(?<=compose)[ ](?:{_WORDS})\b)?(?:[ ]{_ARG}){{0,8}}|(?:-{{1,2}}[A-Za-z][\w-]*(?:=\S+)?)(?:[ ]{_ARG}){{0,8}})", re.A
 )
-_ENV = re.compile(
+_ENV = lazy(
     r"\$\{[A-Za-z_][A-Za-z0-9_]{1,80}(?::?[-=?+][^}\n]{0,100})?\}|\$[A-Z_][A-Z0-9_]{1,80}\b"
     r"|(?<![A-Za-z0-9_$.-])[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,10}(?![A-Za-z0-9_(])"
     r"(?:=(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|[^\s`\"';)、。」]{1,200}))?"
 )
-_HASH = re.compile(
+_HASH = lazy(
     r"(?<![\w-])(?:sha(?:1|256|512):[0-9A-Fa-f]{8,128}"
     r"|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
     r"|(?=[a-f0-9]{0,63}[a-f])(?=[a-f0-9]{0,63}\d)[0-9a-f]{7,64}|0x[0-9A-Fa-f]{2,64})(?![\w-])", re.A
@@ -113,7 +115,7 @@ _EXTENSION = (
     "log|pdf|png|jpe?g|gif|webp|ico|zip|t?gz|tar|zst|whl|gguf|onnx|ipynb|tf|tfvars|gradle|plist|service|timer|patch|diff|"
     "mod|sum|pem|key|crt|ps1|bat|exe|dll|so|dylib|wasm|docx?|xlsx?|pptx?|ex|exs|scala|dart|hcl|nix|el|vim|tmpl|tpl|erb"
 )
-_PATH = re.compile(
+_PATH = lazy(
     rf"(?<![\w/.~:@-])(?:"
     rf"[A-Za-z]:\\(?:[^\s\\/:*?\"<>|`]{{1,100}}\\){{0,20}}[^\s\\/:*?\"<>|`,;。、]{{1,100}}"
     rf"|(?:~|\.{{1,2}}|[A-Za-z]:)?/(?:{_SEGMENT}{{1,120}}/){{0,30}}{_SEGMENT}{{0,120}}"
@@ -124,21 +126,21 @@ _PATH = re.compile(
     rf"|(?:Makefile|Dockerfile|Gemfile|Procfile|LICENSE|README)(?![\w.])"
     rf")(?::\d{{1,6}}(?:[-:]\d{{1,6}})?)?", re.A
 )
-_PORT = re.compile(
+_PORT = lazy(
     r"(?<![\w.-])(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|\[::1?\]|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+):\d{2,5}(?![\d:\w-]|\.\d)"
     r"|(?i:\bports?\b|ポート(?:番号)?|포트(?:\s?번호)?|端口号?|通訊埠|連接埠)(?:\s|は|が|を|는|은|를|을|로|is|to|from|at|number|=|:|：|改为|是|为|`)"
     r"{0,4}(?P<word>\d{2,5})(?!\d)"
     r"|(?<![\w.:])(?P<after>\d{2,5})(?=\s?(?:番ポート|번\s?포트|端口|/tcp|/udp|\s+port\b))"
     r"|(?<![\w:.]):(?P<colon>\d{4,5})(?![\d:\w]|\.\d)", re.A
 )
-_VERSION = re.compile(
+_VERSION = lazy(
     r"(?<![\w.$/-])(?:(?:[<>~^]=?|==)\s?)?(?:[vV]\d{1,6}(?:\.\d{1,6}){0,4}|\d{1,6}(?:\.\d{1,6}){2,4})"
     r"(?:[-+](?:[0-9A-Za-z]+[.-]?){1,6})?(?!\.?\d)(?![A-Za-z_/])"
     r"|(?<![\w.])(?:[<>~^]=?|==)\s?\d{1,6}(?:\.\d{1,6}){0,3}(?!\w|\.\d)"
     r"|(?<=@)\d{1,6}(?:\.\d{1,6}){0,3}(?!\w|\.\d)", re.A
 )
-_IP = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?(?!\w|\.\d)", re.A)
-_IDENTIFIER = re.compile(
+_IP = lazy(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?(?!\w|\.\d)", re.A)
+_IDENTIFIER = lazy(
     r"(?<![\w-])--?[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:=[^\s`,;)。、]+)?(?![\w])(?<!-)"  # a flag
     r"|(?<![\w#])(?:[A-Z][A-Z0-9]{1,9}-\d{1,7}|(?:(?:PR|MR|GH|[Ii]ssue)\s?)?#\d{1,7})(?!\w)"
     r"|(?<![A-Za-z0-9_.])[A-Za-z_$][A-Za-z0-9_]{0,80}(?:(?:\.|::|->)[A-Za-z_][A-Za-z0-9_]{0,80}){1,8}(?:\(\))?(?![A-Za-z0-9_])"
@@ -154,7 +156,7 @@ _UNIT = (
     r"USD|EUR|GBP|JPY|KRW|dollars?|euros?|yen|円|ドル|ユーロ|秒|分(?!か)|時間|日(?:間)?|週間?|[かヶケカ]月|年|件|人|個|回|文字|行|台|名|歳|"
     r"초|분|시간|일|주|개월|년|개|명|원|번|줄|자|회|秒钟?|分钟|小时|天|周|个月|元|块|次|条|个|位|字"
 )
-_NUMBER = re.compile(
+_NUMBER = lazy(
     r"(?<![\w.,:/-])\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?(?![\w-])"
     r"|(?<![\w:.])\d{1,2}:\d{2}(?::\d{2})?(?![\w:])(?:\s?[AaPp]\.?[Mm]\.?)?"
     r"|[$€£¥₩]\s?\d[\d,]*(?:\.\d+)?[kKMB]?(?!\w)"

@@ -19,21 +19,22 @@ from pathlib import Path
 
 from memoryfs.config import Config
 from memoryfs.model import Problem
+from memoryfs.patterns import lazy
 
 BRIEFING = "MEMORY.md"
 NOTES = "notes.md"
 INBOX = "inbox.md"  # what waits for a person; no topic
 OWN_FOLDERS = {"threads", "archive"}  # at the top of the store only
 _FOREIGN_FOLDERS = {"node_modules", "__pycache__", "venv", "site-packages", "$RECYCLE.BIN", "lost+found", "@eaDir"}
-_CONFLICT = re.compile(
+_CONFLICT = lazy(
     r"\.sync-conflict-|\((?:[^()]*\s)?conflicted copy(?:\s[^()]*)?\)|\(case conflict[^()]*\)|_conf\(\d{4}-"
     r"|\(.*?(?:競合コピー|冲突副本|衝突複本)[^()]*\)"
     r"|\.(?:LOCAL|REMOTE|BASE)\.\d+\.md\Z|\.orig\.md\Z",
     re.IGNORECASE,
 )
-_TEMPORARY = re.compile(r"(?:\A[#~]|\A~\$|~\.md\Z|\.(?:tmp|temp|swp|bak|part)\.md\Z)", re.IGNORECASE)
-_COPY = re.compile(r"\A(?P<stem>.+?)(?: \(?(?:[2-9]|1\d)\)?| [-–] Copy| copy(?: \d+)?)\.md\Z", re.IGNORECASE)
-_MEMORY_ID = re.compile(rb"\^(m-[0-9A-Za-z]+(?:-[0-9A-Za-z]+)*)")
+_TEMPORARY = lazy(r"(?:\A[#~]|\A~\$|~\.md\Z|\.(?:tmp|temp|swp|bak|part)\.md\Z)", re.IGNORECASE)
+_COPY = lazy(r"\A(?P<stem>.+?)(?: \(?(?:[2-9]|1\d)\)?| [-–] Copy| copy(?: \d+)?)\.md\Z", re.IGNORECASE)
+_MEMORY_ID = lazy(rb"\^(m-[0-9A-Za-z]+(?:-[0-9A-Za-z]+)*)")
 _MAX_DEPTH = 40
 TICK_NS = 2_000_000_000  # coarsest clock of a file system (FAT)
 

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from memoryfs.patterns import lazy
+
 MEMORY_KINDS = ("fact", "event", "instruction", "task")
 STATUSES = ("active", "superseded", "archived", "conflicted", "withdrawn")
 CURRENT = ("active", "conflicted")  # the statuses of what holds now
@@ -80,7 +82,7 @@ class Event:
         }
 
 
-_RANGE = re.compile(r"^(?P<thread>[0-9a-z][0-9a-z~-]*):(?P<start>\d+)(?:-(?P<end>\d+))?$")
+_RANGE = lazy(r"^(?P<thread>[0-9a-z][0-9a-z~-]*):(?P<start>\d+)(?:-(?P<end>\d+))?$")
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -6,15 +6,16 @@ Widths are in terminal cells: a wide character (CJK, most emoji) takes two, a co
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from memoryfs.patterns import lazy
+
 # C0 and C1 controls but tab and newline, and the direction overrides that can make a line read as another.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_WORD = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef][、。，．！？」』）]*|\S+?(?=[\u2e80-\u9fff\uac00-\ud7af])|\S+")
+_CONTROL = lazy("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_WORD = lazy(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef][、。，．！？」』）]*|\S+?(?=[\u2e80-\u9fff\uac00-\ud7af])|\S+")
 _PRINTED = 80  # cells of a page that goes to a file or a pipe
 _LINKING = {"iTerm.app", "WezTerm", "vscode", "Hyper", "ghostty", "Tabby", "rio", "WarpTerminal"}
 _LINKING_TERMS = ("xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm", "contour")

@@ -10,20 +10,20 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from memoryfs.model import Event, Problem
+from memoryfs.patterns import lazy
 
 FOLDER = "threads"
 ARCHIVE = "archive"
 UNDATED = "undated"
 
-_NAME = re.compile(r"^(?:(?P<date>\d{4}-\d{2}-\d{2})|undated)-[0-9a-z]+(?:~[0-9]+)?$")
-_DATE = re.compile(r"^(\d{4}-\d{2}-\d{2})(?:$|[T ])")
+_NAME = lazy(r"^(?:(?P<date>\d{4}-\d{2}-\d{2})|undated)-[0-9a-z]+(?:~[0-9]+)?$")
+_DATE = lazy(r"^(\d{4}-\d{2}-\d{2})(?:$|[T ])")
 
 
 @dataclass(frozen=True, slots=True)

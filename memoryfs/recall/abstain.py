@@ -8,9 +8,9 @@ names that the store has never seen.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from memoryfs.patterns import lazy
 from memoryfs.recall import fuse, glossary, kinds, whose
 from memoryfs.recall.query import Query
 from memoryfs.text import scan, script_of, stem
@@ -30,7 +30,7 @@ ELSE, RANKED = 0.16, 0.1
 # that the best place holds; in a memory, where this share of the question's weight does.
 NEAR, HELD = 0.6, 0.3
 LOOKED_AT = 40  # places whose sentences are read for that (120 tell nothing more)
-_TECHNICAL = re.compile(r"\b(?:[A-Z][a-z]+[A-Z]\w*|[A-Z]{2,}[a-z]\w*|[a-z]+[A-Z]\w+|\w+_\w+|[A-Za-z]+\d+\w*)\b")
+_TECHNICAL = lazy(r"\b(?:[A-Z][a-z]+[A-Z]\w*|[A-Z]{2,}[a-z]\w*|[a-z]+[A-Z]\w+|\w+_\w+|[A-Za-z]+\d+\w*)\b")
 
 
 def weak(index: Index, query: Query, found: Found) -> str:
@@ -77,7 +77,7 @@ def _speaks_only(index: Index, script: str) -> bool:
     return glossary.shares(index)[script] > ALONE
 
 
-_PIECES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_PIECES = lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def _known(index: Index, name: str) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from memoryfs.patterns import lazy
 from memoryfs.text import is_stopword, scan
 
 MOST = 6000  # characters of one text that are read
@@ -67,13 +68,13 @@ _GUARDS: dict[str, tuple[tuple[str, tuple[str, ...], str], ...]] = {
     role: tuple((how, tuple(words.split("|")), shape) for how, words, shape in _SHAPES if role != "assistant" or "told" not in how)
     for role in ("user", "assistant", "tool")
 }
-_COMMIT = re.compile(r"(?m)^\s*(?:\*\s+)?(?:[0-9a-f]{7,40}\s|\[[\w/.-]+ [0-9a-f]{7,40}\]\s|Subject: )")
+_COMMIT = lazy(r"(?m)^\s*(?:\*\s+)?(?:[0-9a-f]{7,40}\s|\[[\w/.-]+ [0-9a-f]{7,40}\]\s|Subject: )")
 _OPEN = (
     r"\?\s*$|？\s*$|\b(?:should we|shall we|could|might|maybe|perhaps|would|what if|consider|propos|suggest|option \d|alternativ|either|let's not|"
     r"do not rename|don't rename|do not replace|don't replace|not (?:renam|replac|chang|switch)ed|if we|whether|instead of (?:renam|replac|chang|switch)ing|plan to|want to)\b"
     r"|でしょうか|ますか|どう(?:です|だ)|かもしれ|検討|提案|たら|변경할까|바꿀까|할까요|어떨까|제안|검토|吗[？?]?\s*$|要不要|是否|建议|考虑|如果"
 )
-_SENTENCES = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
+_SENTENCES = lazy(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
 _QUOTES = "`\"“”「」『』"
 _UPDATED = (
     r"\b(?:updated?|revised?|corrected|final|new)\s+(?:\w+\s+){0,2}?(?P<what>summary|plan|version|message|list|draft|proposal|description|text|table|wording)\b"
@@ -179,13 +180,13 @@ def distinctive(value: str) -> bool:
 
 def subject(change: Change) -> frozenset[str]:
     """What the change is about: the terms of its sentence beside both values and the words that only say that there is a change."""
-    return content(change.beside) - _ABOUT_CHANGE
+    return content(change.beside) - _about_change()
 
 
-_INFLECTED = re.compile(r"[\u3041-\u309f]|^u\+|[가-힣]")  # kana endings and symbols say nothing; Hangul is taken by word
-_HANGUL = re.compile(r"[가-힣]+")
-_PARTICLE = re.compile(r"(?<=.)(?:에서는|에서|에게|으로|에는|까지|부터|는|은|이|가|을|를|에|의|로|도)$")
-_VERBAL = re.compile(r"(?:니다|세요|해줘|해요|하자|써줘|줘)$")
+_INFLECTED = lazy(r"[\u3041-\u309f]|^u\+|[가-힣]")  # kana endings and symbols say nothing; Hangul is taken by word
+_HANGUL = lazy(r"[가-힣]+")
+_PARTICLE = lazy(r"(?<=.)(?:에서는|에서|에게|으로|에는|까지|부터|는|은|이|가|을|를|에|의|로|도)$")
+_VERBAL = lazy(r"(?:니다|세요|해줘|해요|하자|써줘|줘)$")
 
 
 def content(text: str) -> frozenset[str]:
@@ -195,11 +196,13 @@ def content(text: str) -> frozenset[str]:
     return frozenset(terms | {word for word in words if not is_stopword(word)})
 
 
-_ABOUT_CHANGE = content(
-    """renamed rename replaced replace changed change switched switch migrated migrate moved move converted convert swapped swap
-    bumped bump upgraded raised raise lowered lower increased reduced updated update instead rather place use used uses using now stop
-    please remove removed everywhere across files file now from to 代替 変更 改名 切り替え 移行 置き換え 대신 말고 변경 교체 아니라 改成 改为 换成 不用"""
-)
+@lru_cache(maxsize=1)
+def _about_change() -> frozenset[str]:
+    return content(
+        """renamed rename replaced replace changed change switched switch migrated migrate moved move converted convert swapped swap
+        bumped bump upgraded raised raise lowered lower increased reduced updated update instead rather place use used uses using now stop
+        please remove removed everywhere across files file now from to 代替 変更 改名 切り替え 移行 置き換え 대신 말고 변경 교체 아니라 改成 改为 换成 不用"""
+    )
 
 
 def stands(value: str, text: str) -> bool:

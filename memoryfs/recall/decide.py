@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 
+from memoryfs.patterns import lazy
 from memoryfs.recall.query import Query
 
 EXACT, SUMMARY, AMBIGUOUS = "exact_value_needed", "summary_ok", "ambiguous"
 
-_EXACT = re.compile(
+_EXACT = lazy(
     r"\b(?:exact(?:ly)?|verbatim|precise(?:ly)?|literal|word for word|regex(?:p)?|regular expression|pattern|command(?: line)?|"
     r"flags?|options?|ports?|path|file ?names?|which file|url|link|endpoint|version|env(?:ironment)? var(?:iable)?s?|sql|query|"
     r"select statement|how (?:many|much|long|often|old|far|big|large)|what (?:number|value|name|date|time|size|id|code|error)|"
@@ -24,7 +25,7 @@ _EXACT = re.compile(
     r"|准确|精确|原文|命令|正则|路径|端口|版本|环境变量|多少|几[个次秒分天]|地址|文件名|函数名|数值|什么时候|哪个(?:文件|函数|端口|版本)",
     re.IGNORECASE,
 )
-_SUMMARY = re.compile(
+_SUMMARY = lazy(
     r"\b(?:summar(?:y|ise|ize|ies)|overview|recap|in general|big picture|tell me about|what do (?:you|we) know|what happened|"
     r"catch me up|status of|where are we|background|outline|who is|what is .{1,40} about|how is .{1,40} going|remind me what)\b"
     r"|概要|まとめ|要約|状況|経緯|あらまし|どんな(?:人|プロジェクト)|について教えて"

@@ -7,18 +7,18 @@ goes. No span crosses a border between the parts of an event, or a redacted plac
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memoryfs.model import Event
+from memoryfs.patterns import lazy
 from memoryfs.text import estimate_tokens, scan
 
-_PIECE = re.compile(r"[^\n]*\n?")
-_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])")
-_REDACTED = re.compile(r"\[REDACTED:[\w .-]+\]")
+_PIECE = lazy(r"[^\n]*\n?")
+_SENTENCE = lazy(r"(?<=[.!?。！？])\s+|(?<=[。！？])")
+_REDACTED = lazy(r"\[REDACTED:[\w .-]+\]")
 # What an exact value looks like, roughly: `memoryfs.exact` knows better, but costs more than the rest of a cold recall.
-_VALUE = re.compile(r"[`\d=\\|^$]|\w[_/.:]\w|--\w|\w\(|\"[^\"]+\"|「")
+_VALUE = lazy(r"[`\d=\\|^$]|\w[_/.:]\w|--\w|\w\(|\"[^\"]+\"|「")
 LONG_PIECE = 320
 REACH = 2600  # characters around the best unit that are looked at
 VALUE_BONUS = 0.25

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -20,6 +19,7 @@ from memoryfs.index.lexical import Term, idf
 from memoryfs.index.memories import memory_from_json
 from memoryfs.index.units import NO_TIME, SHIFT
 from memoryfs.model import Breadcrumb, Memory
+from memoryfs.patterns import lazy
 from memoryfs.recall.query import Query
 from memoryfs.text import normalise
 
@@ -120,7 +120,7 @@ def standing(row: tuple, about: tuple[str, ...], query: Query, now: float) -> di
     return why
 
 
-_MARKED = re.compile(r'"(?:recheck|source_changed)"')
+_MARKED = lazy(r'"(?:recheck|source_changed)"')
 
 
 def memory_of(id: str, state: str, path: str, data: str, now: float) -> Memory:

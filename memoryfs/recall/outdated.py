@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from memoryfs.index.units import MASK, MESSAGE, ROLE_MASK, SHIFT
 from memoryfs.model import Breadcrumb, Event, Memory, SourceRange
+from memoryfs.patterns import lazy
 from memoryfs.recall import changes
 from memoryfs.recall.changes import Change
 from memoryfs.recall.events import Candidate
@@ -30,11 +31,11 @@ LOOKED_AT = 24  # likely events in which changes are looked for
 FIRST, NAMES, RARE, READ = 3, 3, 40, 12  # the first events, names in each, documents that hold one, and places read for them
 SHORTEST = 20  # characters of a line of a file that is known again
 ALIKE = 0.4  # share of an earlier summary's words that its updated form must hold (of two long messages of a session, mostly .22)
-_PAST = re.compile(
+_PAST = lazy(
     r"\b(?:used to|originally|previous(?:ly)?|formerly|before|at first|initial(?:ly)?|old|once|history|was .{1,30} called)\b"
     r"|以前|元々|もともと|最初|当初|旧|이전|원래|처음|예전|옛|之前|原来|原先|最初|以前|旧", re.I,
 )  # fmt: skip
-_NUMBERED = re.compile(r"^\s*\d+(?:→|\t|:|\s{2})")
+_NUMBERED = lazy(r"^\s*\d+(?:→|\t|:|\s{2})")
 
 When = tuple[int, int]  # of a unit: its time and, among equals, its place
 

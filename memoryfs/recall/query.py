@@ -5,24 +5,25 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from memoryfs.patterns import lazy
 from memoryfs.text import normalise, scan, weighted_terms
 
 MAX_CHARS = 20_000
-_PREFIX = re.compile(r"(?<![\w*])(\w{2,})\*(?!\w)")
-_LITERAL = re.compile(r"`([^`\n]{2,120})`|\"([^\"\n]{2,120})\"|「([^」\n]{1,60})」|“([^”\n]{2,120})”")
-_WHEN = re.compile(r"\bwhen\b|\bhow long\b|\b(?:what|which) (?:date|day|year|month|time)\b|いつ|何[年月日時曜]|언제|몇\s?[년월일시]|什么时候|何时|哪[年天月]", re.I)
-_COUNT = re.compile(r"\bhow (?:many|much|often|old)\b|いくつ|何[個人回件本枚台匹]|몇|얼마|多少|几[个次人]", re.I)
-_NOW = re.compile(
+_PREFIX = lazy(r"(?<![\w*])(\w{2,})\*(?!\w)")
+_LITERAL = lazy(r"`([^`\n]{2,120})`|\"([^\"\n]{2,120})\"|「([^」\n]{1,60})」|“([^”\n]{2,120})”")
+_WHEN = lazy(r"\bwhen\b|\bhow long\b|\b(?:what|which) (?:date|day|year|month|time)\b|いつ|何[年月日時曜]|언제|몇\s?[년월일시]|什么时候|何时|哪[年天月]", re.I)
+_COUNT = lazy(r"\bhow (?:many|much|often|old)\b|いくつ|何[個人回件本枚台匹]|몇|얼마|多少|几[个次人]", re.I)
+_NOW = lazy(
     r"\b(?:now|nowadays|today|these days|currently|current|at present|any ?more|latest|newest|still|in the end|final(?:ly)?)\b"
     r"|今は|いまは?|現在|最新|最終|지금|현재|요즘|최신|이제|现在|目前|当前|最新|如今", re.I,
 )
-_ACROSS = re.compile(
+_ACROSS = lazy(
     r"\bhow many (?!tokens|bytes|seconds|minutes)\w+|\b(?:in total|altogether|order of|so far|list (?:all|every)|each of|most recent(?:ly)?|earliest"
     r"|more than once|how (?:much|many \w+) (?:more|less|fewer|older|younger)|total (?:of|number|amount|distance|cost)|on average|average age"
     r"|percentage|compared (?:to|with)|combined|more (?:frequently|often)|(?:weeks|months|years|days) (?:have passed|between|before|after|passed)|before or after|(?:which|who) .{1,60} first)\b"
     r"|全部で|合計|順番|すべて|総数|모두|전부|합계|순서|一共|总共|顺序|所有", re.I,
 )
-_NAME = re.compile(r"\b[A-Z][a-z]{2,}\b")
+_NAME = lazy(r"\b[A-Z][a-z]{2,}\b")
 
 
 @dataclass(frozen=True, slots=True)

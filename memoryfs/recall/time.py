@@ -11,6 +11,8 @@ import re
 from calendar import monthrange
 from datetime import date, datetime, timedelta, tzinfo
 
+from memoryfs.patterns import lazy
+
 _MONTHS = {m: i for i, m in enumerate(
     ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"], 1)}
 _MONTHS |= {name[:3]: number for name, number in _MONTHS.items()} | {"sept": 9}
@@ -32,19 +34,19 @@ _RELATIVE = [
     (r"\bthis year\b|今年|올해", "year", 0),
     (r"\brecently\b|最近|최근", "recent", 0),
 ]
-_RELATIVE_RE = [(re.compile(pattern, re.I), unit, step) for pattern, unit, step in _RELATIVE]
-_AGO = re.compile(
+_RELATIVE_RE = [(lazy(pattern, re.I), unit, step) for pattern, unit, step in _RELATIVE]
+_AGO = lazy(
     r"\b(?P<n>\d{1,3}|a|an|one|two|three|four|five|six|seven|ten|couple of|a few|few)\s+(?P<u>day|week|month|year)s?\s+(?:ago|back)\b"
     r"|(?P<n2>\d{1,3}|[一二三两四五])\s?(?P<u2>日|天|週間|周|か月|ヶ月|个月|年|일|주|개월|달|년)\s?(?:前|전|以前|之前)", re.I,
 )
-_LAST_DAY = re.compile(rf"\blast\s+(?P<d>{'|'.join(_DAYS)})\b", re.I)
-_ISO = re.compile(r"(?<!\d)(?P<y>\d{4})[-/](?P<m>\d{1,2})(?:[-/](?P<d>\d{1,2}))?(?![\d-])")
-_DAY_MONTH = re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+(?P<y>\d{{4}}))?\b", re.I)
-_MONTH_DAY = re.compile(rf"\b{_MONTH}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,?\s+(?P<y>\d{{4}}))?\b", re.I)
-_MONTH_YEAR = re.compile(rf"\b{_MONTH},?\s+(?:of\s+)?(?P<y>\d{{4}})\b", re.I)
-_IN_MONTH = re.compile(rf"\b(?:in|during|since|by|of|early|late|mid)[\s-]+{_MONTH}(?![\w])", re.I)
-_EAST = re.compile(r"(?:(?P<y>\d{4})\s?[年년]\s?)?(?P<m>\d{1,2})\s?[月월](?:\s?(?P<d>\d{1,2})\s?[日号일])?")
-_YEAR = re.compile(r"\bin\s+(?P<y>(?:19|20)\d{2})\b|(?<!\d)(?P<y2>(?:19|20)\d{2})\s?[年년]")
+_LAST_DAY = lazy(rf"\blast\s+(?P<d>{'|'.join(_DAYS)})\b", re.I)
+_ISO = lazy(r"(?<!\d)(?P<y>\d{4})[-/](?P<m>\d{1,2})(?:[-/](?P<d>\d{1,2}))?(?![\d-])")
+_DAY_MONTH = lazy(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+(?P<y>\d{{4}}))?\b", re.I)
+_MONTH_DAY = lazy(rf"\b{_MONTH}\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,?\s+(?P<y>\d{{4}}))?\b", re.I)
+_MONTH_YEAR = lazy(rf"\b{_MONTH},?\s+(?:of\s+)?(?P<y>\d{{4}})\b", re.I)
+_IN_MONTH = lazy(rf"\b(?:in|during|since|by|of|early|late|mid)[\s-]+{_MONTH}(?![\w])", re.I)
+_EAST = lazy(r"(?:(?P<y>\d{4})\s?[年년]\s?)?(?P<m>\d{1,2})\s?[月월](?:\s?(?P<d>\d{1,2})\s?[日号일])?")
+_YEAR = lazy(r"\bin\s+(?P<y>(?:19|20)\d{2})\b|(?<!\d)(?P<y2>(?:19|20)\d{2})\s?[年년]")
 
 
 def parse_moment(text: str, zone: tzinfo | None) -> int:
