@@ -22,7 +22,7 @@ from memoryfs.text import VERSION as TEXT_VERSION
 if TYPE_CHECKING:
     import apsw
 
-SCHEMA = 9
+SCHEMA = 10
 BUSY_MS = 10_000
 FOLDER = ".memoryfs"
 FILE = "index.db"
@@ -38,6 +38,7 @@ CREATE TABLE IF NOT EXISTS memories(doc INTEGER PRIMARY KEY, path TEXT, id TEXT,
 CREATE TABLE IF NOT EXISTS sources(doc INT, thread TEXT, first INT, last INT);
 CREATE TABLE IF NOT EXISTS codes(key INTEGER PRIMARY KEY, code BLOB);
 CREATE TABLE IF NOT EXISTS stale(doc INTEGER PRIMARY KEY);
+CREATE INDEX IF NOT EXISTS threads_counts ON threads(units, total_terms, embedded);
 CREATE INDEX IF NOT EXISTS memories_path ON memories(path);
 CREATE INDEX IF NOT EXISTS memories_id ON memories(id);
 CREATE INDEX IF NOT EXISTS sources_thread ON sources(thread);

@@ -76,9 +76,12 @@ _OPEN = (
 )
 _SENTENCES = lazy(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
 _QUOTES = "`\"“”「」『』"
-_UPDATED = (
-    r"\b(?:updated?|revised?|corrected|final|new)\s+(?:\w+\s+){0,2}?(?P<what>summary|plan|version|message|list|draft|proposal|description|text|table|wording)\b"
-    r"|(?:更新|改訂|修正|最終)(?:版|した|後)の?(?P<ja>[一-龠]{1,4}|[ァ-ー]{2,6})?|(?:수정|업데이트|최종)\s?(?:본|안|된|한)\s?(?P<ko>[가-힣]{2,4})?"
+_UPDATED = lazy(
+    r"\b(?:updated?|revised?|corrected|final|new)\s+(?:\w+\s+){0,2}?(?P<what>summary|plan|version|message|list|draft|proposal|description|text|table|wording)\b",
+    re.I,
+)
+_UPDATED_CJK = lazy(
+    r"(?:更新|改訂|修正|最終)(?:版|した|後)の?(?P<ja>[一-龠]{1,4}|[ァ-ー]{2,6})?|(?:수정|업데이트|최종)\s?(?:본|안|된|한)\s?(?P<ko>[가-힣]{2,4})?"
     r"|(?:更新|修订|修改|最终)(?:后的|版|稿)(?P<zh>[一-龠]{2})?"
 )
 
@@ -275,6 +278,7 @@ LINE = 12  # characters of a line that is long enough to be known again
 
 def updates(text: str, earlier: str) -> bool:
     """Whether a message begins by saying that it is the updated form ("the updated summary", 修正版の計画) of what the earlier is."""
-    found = _compiled(_UPDATED).search(text[:240])
+    head = text[:240]
+    found = _UPDATED.search(head) or (None if head.isascii() else _UPDATED_CJK.search(head))
     named = next((name for name in found.groups() if name), "") if found else ""
     return found is not None and named.lower() in earlier.lower()

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from memoryfs.recall.query import Query
@@ -67,6 +66,8 @@ def translations(text: str, script: str, wanted: list[str]) -> Iterator[tuple[st
 
 @lru_cache(maxsize=1)
 def _rows() -> tuple[tuple[tuple[str, ...], ...], ...]:
+    from importlib.resources import files  # at first use: few questions are asked in a foreign language
+
     text = files("memoryfs.recall").joinpath("data/glossary.tsv").read_text(encoding="utf-8")
     return tuple(
         tuple(tuple(form for form in normalise(cell).split(",") if form) for cell in line.split("\t"))

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from memoryfs import staleness
 from memoryfs.index.lexical import Term, idf
 from memoryfs.index.memories import memory_from_json
 from memoryfs.index.units import NO_TIME, SHIFT
@@ -114,6 +113,8 @@ def standing(row: tuple, about: tuple[str, ...], query: Query, now: float) -> di
     if state in ("superseded", "archived", "withdrawn"):
         why["stale"] = -STALE
     if _MARKED.search(data) and (reason := memory_of(id, state, path, data, now).metadata.get("stale")):
+        from memoryfs import staleness
+
         why["unchecked"] = -(CHANGED if reason.startswith(staleness.SOURCE) else OVERDUE)
     if '"branch"' in data and json.loads(data).get("metadata", {}).get("branch"):
         why["branch"] = -STAGED
@@ -126,7 +127,11 @@ _MARKED = lazy(r'"(?:recheck|source_changed)"')
 def memory_of(id: str, state: str, path: str, data: str, now: float) -> Memory:
     """The memory of a row, with the reason under `stale` of its metadata if it should be checked again."""
     memory = memory_from_json(id, state, path, data)
-    return staleness.marked(memory, date.fromtimestamp(now)) if _MARKED.search(data) else memory
+    if not _MARKED.search(data):
+        return memory
+    from memoryfs import staleness  # at first use: it reads the ledger
+
+    return staleness.marked(memory, date.fromtimestamp(now))
 
 
 _SELECT = "SELECT doc, path, id, kind, status, text, terms, at, importance, data FROM memories WHERE "
