@@ -37,8 +37,8 @@ class Direction:
 @dataclass(frozen=True)
 class Gate:
     """Weights by feature name, thresholds as probabilities: from `keep` on it is kept, from `inbox` on it waits for a
-    person; `detail` is the lower bar for a statement that holds a hard exact value, `user` for what the user said: to miss
-    a person's rule costs more than a line too many."""
+    person; `detail` is the lower bar for a statement that holds a hard exact value, `user` for a rule or a task of the
+    user's, which to miss costs more than a line too many, and for whatever the user says in a language with fewer cues than English."""
 
     weights: Mapping[str, float]
     keep: float = 0.5
@@ -84,7 +84,8 @@ def explain(features: Mapping[str, float], gate: Gate, limit: int = 5) -> list[t
 def outcome(candidate: Candidate, probability: float, gate: Gate) -> str:
     """keep, inbox or drop for a probability of worth."""
     bar = gate.detail if any(v.kind in HARD_VALUES for v in candidate.values) else gate.keep
-    bar = min(bar, gate.user) if candidate.stated_by == "user" else bar
+    if candidate.stated_by == "user" and (candidate.kind in ("instruction", "task") or candidate.language != "en"):
+        bar = min(bar, gate.user)
     if probability >= bar:
         return "keep"
     return "inbox" if probability >= gate.inbox else "drop"

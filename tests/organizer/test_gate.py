@@ -1,6 +1,7 @@
 """The write gate: readable weights, thresholds, further signals only where they fit, verdicts that move it a little."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -30,6 +31,14 @@ def test_shipped_weights_are_named_features_and_tell_own_lines_apart():
         yes = [worth(features(r["text"], r["role"]), gate) for r in rows if r["language"] == language and r["keep"]]
         no = [worth(features(r["text"], r["role"]), gate) for r in rows if r["language"] == language and not r["keep"]]
         assert sum(a > b for a in yes for b in no) > 0.85 * len(yes) * len(no)  # hard ones among them
+
+
+def test_a_persons_rules_and_tasks_have_a_bar_of_their_own():
+    gate = Gate({}, keep=0.6, inbox=0.2, detail=0.5, user=0.4)
+    said = candidate(0.0, stated_by="user")
+    assert outcome(said, 0.45, gate) == "inbox"
+    assert outcome(replace(said, kind="instruction"), 0.45, gate) == outcome(replace(said, language="ko"), 0.45, gate) == "keep"
+    assert outcome(replace(said, kind="instruction", stated_by="assistant"), 0.45, gate) == "inbox"
 
 
 @pytest.mark.parametrize(("better", "worse", "role"), [
