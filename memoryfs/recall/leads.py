@@ -59,7 +59,7 @@ def led_to(
     scored = []
     for item in found:
         memory = item.crumb.memory
-        why = {name: value * ALONE if name in _BY_WORDS else value for name, value in item.crumb.why.items()}
+        why = {name: value * ALONE if name in _BY_ITSELF else value for name, value in item.crumb.why.items()}
         if together.get(item.doc):
             why["together"] = TOGETHER * together[item.doc]
         if item.doc in held:
@@ -73,7 +73,7 @@ def led_to(
     return _spread(out[:LOOKED_AT], places) + out[LOOKED_AT:]
 
 
-_BY_WORDS = ("fts", "topic", "tag")
+_BY_ITSELF = ("fts", "vector", "topic", "tag")
 
 
 def _places(index: Index, best: Sequence[Candidate]) -> dict[tuple[str, int], float]:

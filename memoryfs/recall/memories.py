@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from memoryfs.index.core import Index
 
 K1, B = 1.2, 0.5
-TOPIC_SHARE, DENSE, TAG, IMPORTANCE, RECENCY, STALE, STAGED = 0.35, 0.6, 0.08, 0.06, 0.04, 0.3, 0.1
+TOPIC_SHARE, DENSE, TAG, IMPORTANCE, RECENCY, STALE, STAGED = 0.35, 0.4, 0.08, 0.06, 0.04, 0.3, 0.1
 CHANGED, OVERDUE = 0.1, 0.04  # of what should be checked again: its source changed, or its day has passed
 HALF_LIFE_DAYS = 60.0
 CANDIDATES = 200
