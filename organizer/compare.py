@@ -25,7 +25,7 @@ _CONTRAST = re.compile(
 )
 # The speaker says that something is different from now on, or that what was said was wrong.
 _CHANGE_CUE = re.compile(
-    r"\b(?:no longer|not? any ?more|anymore|instead|from now on|as of|switch(?:ed|ing)? (?:to|from|over)|chang(?:e|ed|ing) .{0,60}\b(?:to|from)\b|"
+    r"\b(?:no longer|any ?more|any longer|instead|from now on|as of|switch(?:ed|ing)? (?:to|from|over)|chang(?:e|ed|ing) .{0,60}\b(?:to|from)\b|"
     r"replac(?:e|ed|es|ing)|correction|actually|i was wrong|that(?:'|\u2019)?s wrong|that is wrong|scratch that|rather than|"
     r"mov(?:e|ed|ing) (?:to|from|over)|migrat(?:e|ed|ing)|updated? .{0,40}\bto\b|bump(?:ed)? .{0,40}\bto\b|raise[d]? .{0,40}\bto\b|"
     r"lower(?:ed)? .{0,40}\bto\b|new (?:rule|policy|value|default|limit)|stop (?:using|allowing)|now\b)"

@@ -62,6 +62,7 @@ def organize_session(library: Library, thread: str, judges: Judges, *, now: date
     verdicts = judges.verify(found, events)
     dropped = [_item("drop", v.candidate, f"{v.check}: {v.reason}") for v in verdicts if v.outcome == "drop"]
     weighed = judges.weigh([v.candidate for v in verdicts if v.outcome != "drop"])
+    weighed = [_kept(c) if _replaces(library, c, about.repo) else c for c in weighed]
     dropped += [_item("drop", c, "not worth keeping") for c in weighed if c.gate == "drop"]
     kept, over = _within_budget([c for c in weighed if c.gate != "drop"], library.config.organize.memories_per_session)
     dropped += [_item("drop", c, "over the session's budget") for c in over]
@@ -117,17 +118,32 @@ def _decide(
 
 def _decision(library: Library, candidate: Candidate, repo: str) -> tuple[Decision, Waiting | None]:
     """The decision, and the statement of the inbox that is learned by it."""
-    def decided(c: Candidate) -> Decision:
-        decision = decide(c, library.known, scope=repo, scope_of=library.repo_of,
-                          withdrawn=lambda text, source: library.tombstones.find(text, [source]) is not None)
-        return _bounded(decision, library.known)
-
-    decision = decided(candidate)
+    if _replaces(library, candidate, repo):  # something that was said earlier in this session
+        candidate = _kept(candidate)
+    decision = _bounded(_decided(library, candidate, repo), library.known)
     if decision.action == "inbox":
         decision, item = waiting.said_again(candidate, decision, library.inbox)
-        return (decided(waiting.promoted(candidate, item)), item) if item else (decision, None)
+        if item is None:
+            return decision, None
+        return _bounded(_decided(library, waiting.promoted(candidate, item), repo), library.known), item
     item = library.inbox.find(candidate) if decision.action in (*ADDING, "reinforce") else None
     return decision, item if item and not item.settled else None
+
+
+def _decided(library: Library, candidate: Candidate, repo: str) -> Decision:
+    return decide(candidate, library.known, scope=repo, scope_of=library.repo_of,
+                  withdrawn=lambda text, source: library.tombstones.find(text, [source]) is not None)
+
+
+def _replaces(library: Library, candidate: Candidate, repo: str) -> bool:
+    """Whether what the user said, though it weighs little, takes the place of a memory: not learned, it would leave the old one current."""
+    if candidate.stated_by != "user" or candidate.gate == "keep":
+        return False
+    return _decided(library, _kept(candidate), repo).action == "supersede"
+
+
+def _kept(candidate: Candidate) -> Candidate:
+    return replace(candidate, gate="keep")
 
 
 def _stamp(now: datetime) -> str:
