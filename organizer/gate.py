@@ -38,13 +38,16 @@ class Direction:
 class Gate:
     """Weights by feature name, thresholds as probabilities: from `keep` on it is kept, from `inbox` on it waits for a
     person; `detail` is the lower bar for a statement that holds a hard exact value, `user` for a rule or a task of the
-    user's, which to miss costs more than a line too many, and for whatever the user says in a language with fewer cues than English."""
+    user's, which to miss costs more than a line too many, and for whatever the user says in a language with fewer cues than English.
+    `trust` is what both bars are lowered by for what the user says, and for such languages: read in full, what an assistant
+    writes in English between .50 and .58 is more often not worth keeping than worth it."""
 
     weights: Mapping[str, float]
     keep: float = 0.5
     inbox: float = 0.3
     detail: float = 0.4
     user: float = 1.0
+    trust: float = 0.0
     generator: float = 0.0  # weight of the generator's standardised score
     direction: Direction | None = None
     trained: Mapping[str, object] = field(default_factory=dict)
@@ -64,7 +67,7 @@ def load(path: Path = FILE) -> Gate:
         direction = Direction(raw["fingerprint"], raw["bias"], tuple(raw["weights"]), raw["share"])
     return Gate(
         {k: float(v) for k, v in data["weights"].items()}, data["thresholds"]["keep"], data["thresholds"]["inbox"],
-        data["thresholds"]["detail"], data["thresholds"].get("user", 1.0), data.get("generator", 0.0), direction,
+        data["thresholds"]["detail"], data["thresholds"].get("user", 1.0), data["thresholds"].get("trust", 0.0), data.get("generator", 0.0), direction,
         data.get("trained", {}),
     )
 
@@ -84,6 +87,8 @@ def explain(features: Mapping[str, float], gate: Gate, limit: int = 5) -> list[t
 def outcome(candidate: Candidate, probability: float, gate: Gate) -> str:
     """keep, inbox or drop for a probability of worth."""
     bar = gate.detail if any(v.kind in HARD_VALUES for v in candidate.values) else gate.keep
+    if candidate.stated_by == "user" or candidate.language != "en":
+        bar -= gate.trust
     if candidate.stated_by == "user" and (candidate.kind in ("instruction", "task") or candidate.language != "en"):
         bar = min(bar, gate.user)
     if probability >= bar:
@@ -119,7 +124,7 @@ def weigh(
     """Candidates with `score` (probability of worth) and `gate` set. `scores` are standardised generator scores by position
     in `found`; positions without one are judged without."""
     logits = [float(c.metadata.get("logit", math.log(max(c.score, 1e-6) / max(1 - c.score, 1e-6)))) for c in found]
-    bars = [math.log(p / (1 - p)) for p in (gate.keep, gate.detail, gate.user, gate.inbox) if p < 1]
+    bars = [math.log(p / (1 - p)) for p in (gate.keep, gate.keep - gate.trust, gate.detail, gate.detail - gate.trust, gate.user, gate.inbox) if p < 1]
     near = [i for i, logit in enumerate(logits) if any(abs(logit - bar) <= NEAR for bar in bars)]
     for i, extra in zip(near, by_meaning([found[i].summary for i in near], gate, embedder), strict=True):
         logits[i] += extra

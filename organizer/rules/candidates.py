@@ -23,7 +23,7 @@ from organizer.rules.sentences import Unit, units
 
 SUMMARY_CHARS = 320
 OUTCOMES_OF_REPORT = 2  # outcomes that a turn's last message must name to count as a report
-OUTCOME_BONUS = 1.9  # log-odds for the best of them
+OUTCOME_BONUS = 2.2  # log-odds for the best of them
 PASTE_UNITS = 40  # sentences: a longer message of the user is a document, of which the user said only a part
 PASTE_MALUS = 1.0  # log-odds
 REACH = 6  # events
