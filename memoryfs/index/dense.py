@@ -15,7 +15,6 @@ import heapq
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memoryfs.index.passages import CONTEXT_CHARS, PASSAGE_CHARS, PASSAGES, passages, wanted
@@ -37,14 +36,6 @@ SMALL_STORE = 4096  # vectors that are simply all compared
 FIRST_PASS = 240  # of vec0's search by signs, whose time grows with k: 18 ms here over 72,000 vectors, 120 ms with 1,500
 MEMORIES, EVENTS = 0, 1
 PIECE = PASSAGES.bit_length() - 1  # bits of a vector's key that say which passage of its document it is
-
-
-@dataclass(frozen=True, slots=True)
-class Near:
-    """Similarities (cosine) of documents to the query, and that of the store's mean vector."""
-
-    similarity: dict[int, float]
-    mean: float
 
 
 def load_extension(db: apsw.Connection) -> str:

@@ -176,7 +176,7 @@ def _range_boosts(index: Index, ranked: list[Ranked]) -> dict[int, float]:
                 continue
             width = source.end - source.start + 1
             for unit, position in enumerate(thread.event):
-                if source.start <= thread.index[position] <= source.end and unit < 4 * RANGE_EVENTS + 10**6:
+                if source.start <= thread.index[position] <= source.end:
                     doc = number << SHIFT | unit
                     out[doc] = max(out.get(doc, 0.0), share / (1 + 0.05 * min(width, RANGE_EVENTS)))
     return out
