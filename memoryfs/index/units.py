@@ -14,8 +14,9 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any
+
+from memoryfs.patterns import lazy
 
 SHIFT = 24
 MASK = (1 << SHIFT) - 1
@@ -27,26 +28,19 @@ ROLE_CODES = {"user": 0, "assistant": 1, "tool": 2, "system": 3}
 ROLE_MASK, MESSAGE, QUESTION, CONTINUED, TIMED, COUNTED = 3, 4, 8, 16, 32, 64
 
 # Words that answer "when" and "how many": a unit that holds one is preferred for such a question.
-_TIMED = (
+_TIMED = lazy(
     r"\b(?:yesterday|today|tomorrow|tonight|last|next|ago|week(?:end)?s?|months?|years?|days?|mon|tues|wednes|thurs|fri|satur|sun"
     r"|january|february|march|april|june|july|august|september|october|november|december|(?:19|20)\d\d|recently|since|soon|just"
     r"|summer|winter|spring|fall|morning|evening|night)(?:day)?\b|\d[年月日년월일]|昨|今[日週月年]|明日|先[週月]|来[週月]|어제|오늘|내일"
-    r"|지난|다음|[上下]个?[周月]"
+    r"|지난|다음|[上下]个?[周月]",
+    re.I,
 )
-_COUNTED = (
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twice|once|couple|few|several|dozens?)\b|[一二三四五六七八九十百千]"
+_COUNTED = lazy(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twice|once|couple|few|several|dozens?)\b|[一二三四五六七八九十百千]",
+    re.I,
 )
 
 _CUT = re.compile(r"\n\s*\n|\n|(?<=[.!?。！？])\s*|\s")
-
-
-@lru_cache(maxsize=2)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.I)  # at first use: recall only reads the flags
-
-
-def _search(pattern: str, text: str) -> bool:
-    return _compiled(pattern).search(text) is not None
 
 
 def epoch(time: str | None) -> int:
@@ -166,8 +160,8 @@ class ThreadMap:
             self.total_terms += self.terms[-1]
             piece = text[start:end]
             self.flags.append(
-                flags | (CONTINUED if number else 0) | (TIMED if _search(_TIMED, piece) else 0)
-                | (COUNTED if _search(_COUNTED, piece) else 0)
+                flags | (CONTINUED if number else 0) | (TIMED if _TIMED.search(piece) else 0)
+                | (COUNTED if _COUNTED.search(piece) else 0)
             )
             self.speaker.append(code)
             out.append((document, terms))

@@ -64,15 +64,16 @@ _SHAPES: tuple[tuple[str, str, str], ...] = (
     ("told", "代替|取代|替换|而不是", rf"用\s?{_ZB}\s?(?:代替|取代|替换|而不是)\s?{_ZA}{_END}"),
 )  # fmt: skip
 # What stands in a sentence of that shape: looked for first, since most sentences hold none.
-_GUARDS: dict[str, tuple[tuple[str, tuple[str, ...], str], ...]] = {
-    role: tuple((how, tuple(words.split("|")), shape) for how, words, shape in _SHAPES if role != "assistant" or "told" not in how)
+_GUARDS: dict[str, tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]] = {
+    role: tuple((how, tuple(words.split("|")), lazy(shape, re.I)) for how, words, shape in _SHAPES if role != "assistant" or "told" not in how)
     for role in ("user", "assistant", "tool")
 }
 _COMMIT = lazy(r"(?m)^\s*(?:\*\s+)?(?:[0-9a-f]{7,40}\s|\[[\w/.-]+ [0-9a-f]{7,40}\]\s|Subject: )")
-_OPEN = (
+_OPEN = lazy(
     r"\?\s*$|？\s*$|\b(?:should we|shall we|could|might|maybe|perhaps|would|what if|consider|propos|suggest|option \d|alternativ|either|let's not|"
     r"do not rename|don't rename|do not replace|don't replace|not (?:renam|replac|chang|switch)ed|if we|whether|instead of (?:renam|replac|chang|switch)ing|plan to|want to)\b"
-    r"|でしょうか|ますか|どう(?:です|だ)|かもしれ|検討|提案|たら|변경할까|바꿀까|할까요|어떨까|제안|검토|吗[？?]?\s*$|要不要|是否|建议|考虑|如果"
+    r"|でしょうか|ますか|どう(?:です|だ)|かもしれ|検討|提案|たら|변경할까|바꿀까|할까요|어떨까|제안|검토|吗[？?]?\s*$|要不要|是否|建议|考虑|如果",
+    re.I,
 )
 _SENTENCES = lazy(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
 _QUOTES = "`\"“”「」『』"
@@ -96,11 +97,6 @@ class Change:
     everywhere: bool = False
 
 
-@lru_cache(maxsize=64)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.I)  # at first use: most texts hold no cue
-
-
 def stated(text: str, role: str = "user") -> list[Change]:
     """The changes that a message or a commit's subject says were made (or, said by the user, are to be made).
 
@@ -119,24 +115,24 @@ def _stated(text: str, role: str) -> tuple[Change, ...]:
         if not 8 <= len(sentence) <= LONGEST or (role == "tool" and not _COMMIT.match(sentence)):
             continue
         shapes = _held(guarded, sentence.lower())
-        if not shapes or _compiled(_OPEN).search(sentence):
+        if not shapes or _OPEN.search(sentence):
             continue
         for how, _, shape in shapes:
-            for match in _compiled(shape).finditer(sentence):
+            for match in shape.finditer(sentence):
                 old, new = _clean(match["old"]), _clean(match["new"])
                 if role != "user" and not _value(match["old"]):
                     continue  # "replaced the prompt with a notice": words of a report, not values
                 if _told_apart(old, new) and (not how.endswith("set") or _values(match["old"], match["new"])):
                     beside = f"{sentence[: match.start()]} {sentence[match.end() :]} {_between(match)}"
-                    out.append(Change(old, new, beside, bool(_compiled(_RENAMES).search(match[0]))))
+                    out.append(Change(old, new, beside, bool(_RENAMES.search(match[0]))))
     return tuple({(change.old, change.new): change for change in out}.values())
 
 
-def _held(shapes: Sequence[tuple[str, tuple[str, ...], str]], lowered: str) -> list[tuple[str, tuple[str, ...], str]]:
+def _held(shapes: Sequence[tuple[str, tuple[str, ...], re.Pattern[str]]], lowered: str) -> list[tuple[str, tuple[str, ...], re.Pattern[str]]]:
     return [shape for shape in shapes if any(word in lowered for word in shape[1])]
 
 
-_RENAMES = r"renam|改名|リネーム|重命名|이름"
+_RENAMES = lazy(r"renam|改名|リネーム|重命名|이름", re.I)
 
 
 def _between(match: re.Match[str]) -> str:

@@ -7,11 +7,11 @@ never taken for the present one.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memoryfs.index.memories import memory_from_json
 from memoryfs.model import Event, Memory
+from memoryfs.patterns import lazy
 from memoryfs.recall.changes import content
 from memoryfs.text import similarity_key
 
@@ -22,16 +22,12 @@ DEMOTION = 0.6  # factor on the score of an event that states a superseded value
 TOLD = 0.5  # share of an episode's words that what was replaced must hold
 WIDE = 12  # events; a wider range alone does not say which of its events stated the value
 
-_CHANGE = (
+_CHANGE = lazy(
     r"\b(?:changed?|instead|no longer|any ?more|switch(?:ed)?|replaced?|updated?|renamed?|moved to|raised|lowered|from now on)\b"
-    r"|変更|改め|切り替え|代わりに|ではなく|やめ|引き上げ|引き下げ|変え|변경|바꾸|바꿨|바꿔|대신|더 이상|이제|올렸|내렸|옮겼|改为|改成|换成|不再|调整|更新为|提高到|降到"
+    r"|変更|改め|切り替え|代わりに|ではなく|やめ|引き上げ|引き下げ|変え|변경|바꾸|바꿨|바꿔|대신|더 이상|이제|올렸|내렸|옮겼|改为|改成|换成|不再|调整|更新为|提高到|降到",
+    re.I,
 )
-_MEASURE = r"\d[\d,.]*\s?(%|[A-Za-z]{1,12}|[^\W\d_])"
-
-
-@lru_cache(maxsize=2)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.I)  # at first use: few questions ask about the present
+_MEASURE = lazy(r"\d[\d,.]*\s?(%|[A-Za-z]{1,12}|[^\W\d_])", re.I)
 
 
 def restates(later: str, earlier: str) -> bool:
@@ -39,10 +35,10 @@ def restates(later: str, earlier: str) -> bool:
 
     It speaks of a change, and where the earlier one has figures, it has figures of the same unit.
     """
-    if not _compiled(_CHANGE).search(later):
+    if not _CHANGE.search(later):
         return False
-    before = {unit.lower() for unit in _compiled(_MEASURE).findall(earlier)}
-    return not before or bool(before & {unit.lower() for unit in _compiled(_MEASURE).findall(later)})
+    before = {unit.lower() for unit in _MEASURE.findall(earlier)}
+    return not before or bool(before & {unit.lower() for unit in _MEASURE.findall(later)})
 
 
 class History:

@@ -7,7 +7,8 @@ than one that only speaks of it. Only the kind is judged here; which value it is
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+
+from memoryfs.patterns import lazy
 
 # Kind of `memoryfs.exact` → how a question asks for one. Latin words are matched whole, the others anywhere.
 _ASKED = {
@@ -26,17 +27,12 @@ _ASKED = {
     "email": r"\be-?mail address(?:es)?\b|メールアドレス|이메일\s?주소|邮箱|邮件地址",
     "hash": r"\b(?:which|what) (?:[\w-]+ ){0,2}(?:hash|sha|checksum)\b|\bcommit (?:hash|sha)\b|\bwhich commit\b|\bcommit id\b|ハッシュ|どのコミット|해시|어느 커밋|어떤 커밋|哈希|哪个提交",
 }
-_ANY = "|".join(f"(?P<{kind}>{words})" for kind, words in _ASKED.items())
-
-
-@lru_cache(maxsize=1)
-def _pattern() -> re.Pattern[str]:
-    return re.compile(_ANY, re.IGNORECASE)
+_ANY = lazy("|".join(f"(?P<{kind}>{words})" for kind, words in _ASKED.items()), re.IGNORECASE)
 
 
 def asked(question: str) -> frozenset[str]:
     """The kinds of `memoryfs.exact` that the question asks for; mostly none or one."""
-    return frozenset(match.lastgroup or "" for match in _pattern().finditer(question))
+    return frozenset(match.lastgroup or "" for match in _ANY.finditer(question))
 
 
 def values(text: str, kinds: frozenset[str], start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
@@ -55,7 +51,7 @@ _UNITS = {
 }
 # What is asked for that is no `memoryfs.exact` kind → how a question asks for it, how a text holds it. Only classes that
 # can be recognised whole: where none stands near the subject, the store does not say it.
-_AMOUNTS = {
+_SAID = {
     "period": (
         r"\bhow (?:many (?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)|long)\b|何(?:秒|分|時間|日間?|週間?|か月|ヶ月|年間?)(?!に)|どのくらいの期間"
         r"|몇\s?(?:초|분|시간|일|주|개월|달|년)(?!에)|며칠|얼마\s?동안|(?:几|多少)个?(?:秒|分钟|小时|天|周|月|年)|多久|多长时间",
@@ -89,16 +85,13 @@ _AMOUNTS = {
     ),
 }
 # Amounts that nobody said, because they are reckoned from what was said.
-_RECKONED = (
+_RECKONED = lazy(
     r"\bbetween\b|\bpass(?:ed)?\b|\bsince\b|\bago\b|\bfrom .{1,40} (?:to|until)\b|\b(?:days|weeks|months|years|hours|minutes|long) (?:before|after|until|had|have|has)\b"
     r"|\bafter how\b|\bpercentage of .{1,80} (?:is|are|was|were)\b|\btotal\b|\bin all\b|\baltogether\b|\baverage\b|\b(?:more|less|fewer|older|younger)\b|\bha(?:ve|s|d) \w+ (?:been|had|spent|owned)\b"
-    r"|から.{0,12}(?:経|たっ)|合計|平均|[前後]の?に?[?？]|경과|합계|평균|지났|지난|一共|总共|平均|之前|之后|过了"
+    r"|から.{0,12}(?:経|たっ)|合計|平均|[前後]の?に?[?？]|경과|합계|평균|지났|지난|一共|总共|平均|之前|之后|过了",
+    re.IGNORECASE,
 )
-
-
-@lru_cache(maxsize=32)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)  # at first use
+_AMOUNTS = {name: (lazy(asks, re.IGNORECASE), lazy(held, re.IGNORECASE)) for name, (asks, held) in _SAID.items()}
 
 
 def amount(question: str) -> tuple[str, re.Pattern[str]] | None:
@@ -106,7 +99,7 @@ def amount(question: str) -> tuple[str, re.Pattern[str]] | None:
 
     None also where the answer would have to be reckoned ("how many days between …").
     """
-    named = [(name, held) for name, (ask, held) in _AMOUNTS.items() if _compiled(ask).search(question)]
-    if len(named) != 1 or _compiled(_RECKONED).search(question):
+    named = [(name, held) for name, (asks, held) in _AMOUNTS.items() if asks.search(question)]
+    if len(named) != 1 or _RECKONED.search(question):
         return None
-    return named[0][0], _compiled(named[0][1])
+    return named[0]

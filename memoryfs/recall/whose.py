@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
+from memoryfs.patterns import lazy
 from memoryfs.text import normalise, scan
 
 # How much a sentence tells of its speaker and of the other. On LoCoMo conv-26, 30, 41 the split of answerable and
@@ -20,24 +21,22 @@ ASKER, ASKED = 0.3, 0.5  # of a question without either pronoun: "How was the ra
 BEST = 3  # turns of each side that are compared; one alone may be chance (AUC .870 for 1, .886 for 3, .887 for 5)
 CATEGORY = 0.5  # weight of the words between "which" and the verb: "which countries" is answered by "Spain"
 
-_FIRST = (
+_FIRST = lazy(
     r"\b(?:i|i'm|i've|i'd|i'll|my|mine|me|myself|we|our|us|ours|we're|we've)\b|私|わたし|僕|ぼく|俺|おれ|うち[のはも]|自分"
-    r"|(?<![가-힣])(?:나|내|난|저|제|우리)[는도를의가]?(?![가-힣])|我|咱"
+    r"|(?<![가-힣])(?:나|내|난|저|제|우리)[는도를의가]?(?![가-힣])|我|咱",
+    re.I,
 )
-_SECOND = (
+_SECOND = lazy(
     r"\b(?:you|your|yours|you're|you've|you'd|you'll|yourself)\b|あなた|君[のはがを]|きみ|お前|そちら|さん[のはがも]"
-    r"|(?<![가-힣])(?:너|넌|네|니|당신)[는도를의가]?(?![가-힣])|[님씨][은는이가의도](?![가-힣])|你|您"
+    r"|(?<![가-힣])(?:너|넌|네|니|당신)[는도를의가]?(?![가-힣])|[님씨][은는이가의도](?![가-힣])|你|您",
+    re.I,
 )
-_SPLIT = r"(?<=[.!?])\s+|(?<=[。！？])|\n"
-_CATEGORY = (
+_SPLIT = lazy(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
+_CATEGORY = lazy(
     r"\b(?:what|which)\s+((?:[\w'-]+\s+){1,4}?)(?:did|does|do|is|are|was|were|has|have|had|can|could|would|will|should)\b"
-    r"|(?:どんな|どの|何の|어떤|무슨|어느|什么样的|哪个|哪种|什么)\s*([^\s、。？?のをはがにでは은는이가을를]{1,6})"
+    r"|(?:どんな|どの|何の|어떤|무슨|어느|什么样的|哪个|哪种|什么)\s*([^\s、。？?のをはがにでは은는이가을를]{1,6})",
+    re.I,
 )
-
-
-@lru_cache(maxsize=4)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.I)  # at first use: few stores hold what named people said to each other
 
 
 def persons(question: str, speakers: Iterable[str]) -> frozenset[str]:
@@ -69,7 +68,7 @@ def mismatch(
     """
     dropped = {term for name in names for term, _ in scan(name)}
     left = max(mass - sum(weight for term, weight in weights.items() if term in dropped), 1e-6)
-    category = _compiled(_CATEGORY).search(question)
+    category = _CATEGORY.search(question)
     light = {term for part in (category.groups() if category else ()) if part for term, _ in scan(part)}
     wanted = {
         term: weight * (CATEGORY if term in light else 1.0) for term, weight in weights.items() if term not in dropped
@@ -98,8 +97,8 @@ def _sides(text: str, own: bool, wanted: Mapping[str, float]) -> tuple[dict[str,
 def _sentences(text: str) -> tuple[tuple[frozenset[str], float, float], ...]:
     """Of each sentence of a turn its terms, and how much it tells of the speaker and of the other."""
     out = []
-    for sentence in _compiled(_SPLIT).split(text):
-        first, second = (len(_compiled(words).findall(sentence)) for words in (_FIRST, _SECOND))
+    for sentence in _SPLIT.split(text):
+        first, second = (len(words.findall(sentence)) for words in (_FIRST, _SECOND))
         if first and first >= second:
             shares = OWN, LITTLE
         elif second:
