@@ -23,6 +23,7 @@ _CONTRAST = re.compile(
     r"|(?:不再(?:使用|用)?|不要(?:使用|用)|而不是|代替|取代)\s*(?P<e>[\w./@$:-]+)",
     re.IGNORECASE,
 )
+READ = 1_000  # characters of a statement in which amounts and phrases turned away from are looked for: a statement has 320
 # The speaker says that something is different from now on, or that what was said was wrong.
 _CHANGE_CUE = re.compile(
     r"\b(?:no longer|any ?more|any longer|instead|from now on|as of|switch(?:ed|ing)? (?:to|from|over)|chang(?:e|ed|ing) .{0,60}\b(?:to|from)\b|"
@@ -63,7 +64,7 @@ def contrasted(text: str) -> tuple[tuple[str, ...], ...]:
     """The phrases a statement turns away from: `npm` in "use pnpm, not npm", "npm の代わりに pnpm", "不再用 npm"."""
     phrases = (
         tuple(w for w in tokens(group) if w not in STOP)
-        for match in _CONTRAST.finditer(fold(text))
+        for match in _CONTRAST.finditer(fold(text[:READ]))
         for group in match.groups()
         if group
     )
@@ -185,7 +186,7 @@ def _assignments(text: str) -> dict[str, str]:
 def _quantities(text: str) -> dict[str, set[str]]:
     """Amounts by unit, the unit's name in English: "7 日" and "7 days" are both {"day": {"7"}}."""
     found: dict[str, set[str]] = {}
-    for match in _QUANTITY.finditer(fold(text)):
+    for match in _QUANTITY.finditer(fold(text[:READ])):
         unit = next(k for k, v in match.groupdict().items() if v)
         found.setdefault(unit, set()).add(match[1])
     return found
