@@ -15,10 +15,14 @@ CASES = {
     "ja": ("バックアップは必ず nas.example.jp に保存すること。", "もう nas.example.jp には保存しないで。"),
     "en": ("Always publish the nightly builds to builds.example.org, please remember that.",
            "Never publish the nightly builds to builds.example.org any more."),
+    "ko": ("백업은 항상 nas.example.kr 에 저장해 주세요.", "이제 nas.example.kr 에 저장하지 마세요."),
+    "zh": ("我们决定：夜间备份必须始终保存到 nas.example.cn，请记住这条规则。", "以后夜间备份不要再保存到 nas.example.cn。"),
 }
 ASIDE = {
     "ja": "もう寝ないで頑張ります。",
     "en": "Not now, let me think about builds for a minute.",
+    "ko": "이제 잠깐 쉬겠습니다.",
+    "zh": "以后再说吧，先不要想。",
 }
 
 
