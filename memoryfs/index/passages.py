@@ -1,10 +1,8 @@
 """In: units of a thread. Out: the passages that get a vector: pieces of what was said, each behind the end of what came before.
 
 A turn says little by itself ("Yes, on Tuesday."), and a long one too much for one vector. A passage is a piece of about
-350 characters under its speaker's name, after the last 200 characters of what was said before it. Measured with
-multilingual-e5-small alone on LoCoMo conv-26, Source Hit@1/5/10: bare turns .04/.11/.17, with the speaker .23/.45/.61,
-with the end of the turn before as well .29/.61/.76; on the coding project's golden questions pieces of 350 characters
-.13/.35/.55, whole units of 1,200 .10/.25/.48.
+350 characters under its speaker's name, after the last 200 characters of what was said before it. What
+this is worth stands in tests/benchmarks/README.md (with vectors; "before" is bare units of 1,200 characters).
 """
 
 from __future__ import annotations

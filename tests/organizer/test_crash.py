@@ -150,7 +150,7 @@ run(Path(sys.argv[1]), Path(sys.argv[2]))
 """
 
 
-ROUNDS = int(os.environ.get("MEMORYFS_KILLS", "25"))  # random points of a run; 200 take about four minutes
+ROUNDS = int(os.environ.get("MEMORYFS_KILLS", "25"))  # random points of a run
 
 
 def _child(root: Path, folder: Path) -> subprocess.Popen[bytes]:
