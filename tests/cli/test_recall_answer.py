@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from servers import Quiet, serving
 
 from memoryfs.cli.recall import page
 from memoryfs.mcp_server import tools
@@ -23,7 +22,7 @@ QUESTION = "Which port does the gateway listen on?"
 def server():
     """A model server that copies the first value which it is shown; `say` overrides it."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         def do_GET(self):
             self.reply({"data": [{"id": "writer-4b"}]})
 
@@ -37,30 +36,17 @@ def server():
             self.reply({"choices": [{"message": {"content": json.dumps({"sentence": sentence})}}]})
 
         def reply(self, data):
-            payload = json.dumps(data).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(payload)))
-            self.end_headers()
-            self.wfile.write(payload)
+            self.send(200, json.dumps(data).encode())
 
-        def log_message(self, *args):
-            pass
-
-    state = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    state.prompts, state.say = [], ""
-    thread = threading.Thread(target=state.serve_forever, daemon=True)
-    thread.start()
-    yield state
-    state.shutdown()
-    state.server_close()
-    thread.join()
+    with serving(Handler) as state:
+        state.prompts, state.say = [], ""
+        yield state
 
 
 @pytest.fixture
 def ready(store, server):
     """The store, with that server as its model, trusted."""
-    address = f"http://127.0.0.1:{server.server_port}"
-    (store / "memoryfs.toml").write_text(f'[models]\ngenerator = "{address}"\nembedder = "none"\n')
+    (store / "memoryfs.toml").write_text(f'[models]\ngenerator = "{server.url}"\nembedder = "none"\n')
     checks.record(store, [checks.Calibration(answer.NAME, 1.0, 0.8, True, 54, answer.task().digest, "served:writer-4b")])
     return store
 

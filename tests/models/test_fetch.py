@@ -2,10 +2,9 @@
 
 import dataclasses
 import hashlib
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from servers import Quiet, serving
 
 from memoryfs.errors import ModelUnavailableError, UsageError
 from memoryfs.models.catalog import Model
@@ -16,7 +15,7 @@ DATA = bytes(range(256)) * 12_000  # three megabytes
 
 @pytest.fixture
 def server():
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         def do_GET(self):
             start = 0
             state.ranges.append(self.headers.get("Range"))
@@ -29,24 +28,16 @@ def server():
             if state.stop is not None:
                 self.connection.close()
 
-        def log_message(self, *args):
-            pass
-
-    state = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    state.handle_error = lambda *args: None
-    state.data, state.ranged, state.stop, state.ranges = DATA, True, None, []
-    thread = threading.Thread(target=state.serve_forever, daemon=True)
-    thread.start()
-    yield state
-    state.shutdown()
-    state.server_close()
-    thread.join()
+    with serving(Handler) as state:
+        state.handle_error = lambda *args: None
+        state.data, state.ranged, state.stop, state.ranges = DATA, True, None, []
+        yield state
 
 
 @pytest.fixture
 def model(server):
     return Model("m", "generator", "m.gguf", len(DATA), hashlib.sha256(DATA).hexdigest(), "MIT", "a test",
-                 url=f"http://127.0.0.1:{server.server_port}/m.gguf")
+                 url=f"{server.url}/m.gguf")
 
 
 def test_fetched_whole_then_present(model, tmp_path):

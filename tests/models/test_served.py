@@ -2,9 +2,9 @@
 
 import json
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from servers import Quiet, serving
 
 from memoryfs.errors import ModelAnswerError, ModelUnavailableError, UsageError
 from memoryfs.models.served import ABSENT, ServedEmbedder, ServedGenerator
@@ -16,7 +16,7 @@ numpy = pytest.importorskip("numpy")
 def server():
     """A server whose `answer(path, body)` gives (status, object); it records what it was sent."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         def do_GET(self):
             self.reply(None)
 
@@ -27,26 +27,12 @@ def server():
             state.seen.append((self.path, body, dict(self.headers)))
             status, data = state.answer(self.path, body)
             payload = json.dumps(data).encode() if not isinstance(data, bytes) else data
-            self.send_response(status)
-            if status == 302:
-                self.send_header("Location", "http://127.0.0.1:9/elsewhere")
-            self.send_header("Content-Length", str(len(payload)))
-            self.end_headers()
-            self.wfile.write(payload)
+            self.send(status, payload, **({"Location": "http://127.0.0.1:9/elsewhere"} if status == 302 else {}))
 
-        def log_message(self, *args):
-            pass
-
-    state = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    state.seen = []
-    state.answer = lambda path, body: (200, {"data": [{"id": "first-model"}]})
-    state.url = f"http://127.0.0.1:{state.server_port}"
-    thread = threading.Thread(target=state.serve_forever, daemon=True)
-    thread.start()
-    yield state
-    state.shutdown()
-    state.server_close()
-    thread.join()
+    with serving(Handler) as state:
+        state.seen = []
+        state.answer = lambda path, body: (200, {"data": [{"id": "first-model"}]})
+        yield state
 
 
 def chat(text, tops=None):
