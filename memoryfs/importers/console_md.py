@@ -1,8 +1,8 @@
 """In: a terminal session of Claude Code or Gemini CLI pasted into a file. Out: its turns, each line a
 verbatim piece.
 
-`> ` begins what the person typed, `⏺`/`●`/`✦` an answer or a tool call (`Name(arguments)`), `⎿` or a box a
-tool's output. Text is hard-wrapped as the terminal showed it; padding and box lines are taken off.
+`> ` begins what the person typed, `⏺`/`●`/`✦` an answer or a tool call (`Name(arguments)`), `✻ Thinking` what the model thinks,
+`⎿` or a box a tool's output. Text is hard-wrapped as the terminal showed it; padding and box lines are taken off.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from memoryfs.importers import injected
 from memoryfs.importers.base import Item, Turn, physical_lines
 from memoryfs.importers.mdtext import block
 
 NAME = "console"
 _ANSWER = re.compile(r"^\s{0,2}[⏺●✦]\s+")
+_THINKING = re.compile(r"^\s{0,2}[✻✽✶]\s+Thinking\b")
 _PROMPT = re.compile(r"^ {0,1}> (?=\S)")
 _RESULT = re.compile(r"^\s+⎿")
 _CALL = re.compile(r"^\s{0,2}[⏺●]\s+[A-Z][A-Za-z _-]*\(.*")
@@ -40,6 +42,8 @@ def _role(line: str, role: str) -> tuple[str, bool]:
         return "call", True
     if _ANSWER.match(line):
         return "assistant", True
+    if _THINKING.match(line):
+        return "thinking", True
     if _PROMPT.match(line):
         return "user", role != "user"
     if _RESULT.match(line):
@@ -59,10 +63,11 @@ def parse(path: Path, source: str) -> Iterator[Item]:
 
     def finish() -> Iterator[Turn]:
         nonlocal started
-        who, kind = {"call": ("assistant", "tool_call"), "tool": ("tool", "tool_result")}.get(
+        who, kind = {"call": ("assistant", "tool_call"), "tool": ("tool", "tool_result"), "thinking": ("assistant", "message")}.get(
             role, (role, "message")
         )
-        skip = {"skip": "injected"} if role == "system" else {}
+        why = {"system": injected.INJECTED, "thinking": injected.THINKING}.get(role)
+        skip = {"skip": why} if why else {}
         found = block(lines, who, kind, metadata=skip, strip=lambda text: _PAD.sub("", text))
         if found is None:
             return

@@ -304,6 +304,18 @@ def test_pasted_terminal_session(tmp_path: Path) -> None:
     ]
 
 
+def test_what_a_model_thinks_in_a_terminal_is_not_what_the_person_typed(tmp_path: Path) -> None:
+    path = tmp_path / "day.md"
+    path.write_text(
+        "> drop the old hook\n\n\n✻ Thinking…\n\n  The user wants the old hook gone.\n  Let me look.\n\n\n⏺ Read(hooks.md)…\n  ⎿  Read 4 lines\n\n⏺ Dropped.\n", "utf-8"
+    )
+    found = [(e.role, e.text, e.metadata.get("skip")) for e in imported(tmp_path / "store", path)[1]]
+    assert found[:2] == [
+        ("user", "drop the old hook", None), ("assistant", "✻ Thinking…\n\nThe user wants the old hook gone.\nLet me look.", "thinking"),
+    ]
+    assert found[-1] == ("assistant", "Dropped.", None)
+
+
 def test_formats_are_recognised_by_content_and_not_by_name(tmp_path: Path) -> None:
     made = {
         "claude-code": json.dumps(claude("user", "x")),
