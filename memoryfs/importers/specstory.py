@@ -5,6 +5,9 @@ Turn headers also stand inside tool output and fences (a session that reads its 
 times), and such text closes fences and `<tool-use>` blocks wrongly. So a header there counts only if it is
 new: its time is not before that of the turn it would end, and the same header with the same first line has
 not been seen yet.
+
+A session that SpecStory resumed begins with the turns of another, without model and tags, each a second after
+the one before. What follows has true times again: none is from before the session began.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memoryfs.importers import injected
+from memoryfs.importers import specstory_resumed as resumed
 from memoryfs.importers.base import Item, Turn, physical_lines, timestamp
 from memoryfs.importers.mdtext import Fence, Lines, block, turn_parts
 from memoryfs.thread import EventDraft
@@ -31,7 +35,6 @@ _WHEN = re.compile(r"(\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?\s?(?
 _TOOL = re.compile(r'^<tool-use data-tool-type="(?P<type>[^"]*)" data-tool-name="(?P<name>[^"]*)">')
 _TOOL_END = "</details></tool-use>"
 _SUMMARY = re.compile(r"^<summary>.*</summary>\s*$")
-_PATH = re.compile(r"`([^`\s]+\.[\w]{1,8})`")
 _RULE = "---"
 _HARNESSES = {"codex cli": "codex", "cursor ide": "cursor"}
 
@@ -59,6 +62,8 @@ class _Reader:
         self.harness = ""
         self.date: str | None = None
         self.chains = 0
+        self.origins: list[str] = []  # the harnesses whose session was resumed as this one
+        self.begun = ""  # the earliest time of a resumed session's turns
         self.started: dict[str, str] = {}  # session key → the model of its last event
         self.seen: set[bytes] = set()
         self.turn = _Turn()
@@ -82,7 +87,7 @@ class _Reader:
                 self._take(number, line)
         if waiting:
             yield from self._decide(waiting)
-        yield from self._finish()
+        yield from self._finish(last=True)
 
     def _decide(self, lines: Lines) -> Iterator[Item]:
         match = _HEADER.match(lines[0][1])
@@ -93,6 +98,8 @@ class _Reader:
         if self._counts(_Turn(match), key):
             yield from self._finish()
             self.turn = _Turn(match)
+            if self.begun and self.turn.time:
+                self.begun = min(self.begun, self.turn.time[:19])
             self.seen.add(key)
             self.fence, self.tool, self.embeds, self.before = Fence(), False, False, ""
             lines = lines[1:]
@@ -105,12 +112,19 @@ class _Reader:
             else:
                 self._take(number, line)
 
+    def _old(self) -> bool:
+        """Whether the current turn may be one of the session that was resumed."""
+        return bool(self.origins) and not (self.turn.model or self.turn.side)
+
     def _counts(self, turn: _Turn, key: bytes) -> bool:
+        if turn.time and turn.time < self.begun:
+            return False
         if not (self.tool or self.fence.mark or self.embeds):
             return True
         if key in self.seen or (turn.time is None and not self.embeds):
             return False
-        if turn.time and self.turn.time and turn.time < self.turn.time and not turn.side:
+        since = self.begun if self._old() else self.turn.time
+        if turn.time and since and turn.time < since and not turn.side:
             return False
         return self.before in (_TOOL_END, _RULE) or not self.tool
 
@@ -127,7 +141,7 @@ class _Reader:
         if self.turn.lines and _MARK.match(line):
             self.embeds = True
         if not self.fence.mark and _TOOL.match(line):
-            self.tool = True
+            self.tool = self.tool or not (self._old() and resumed.begins(self.turn.lines))
         elif bare == _TOOL_END and self.tool and not self.embeds:
             self.tool, self.fence = False, Fence()
         elif not self.tool:
@@ -136,11 +150,11 @@ class _Reader:
             self.before = bare
         self.turn.lines.append((number, line))
 
-    def _finish(self) -> Iterator[Item]:
+    def _finish(self, last: bool = False) -> Iterator[Item]:
         turn = self.turn
         lines = list(turn.lines)
         while lines and (not lines[-1][1].strip() or lines[-1][1].rstrip() == _RULE):
-            lines.pop()
+            last = lines.pop()[1].rstrip() == _RULE or last
         if not lines:
             return
         if (
@@ -152,7 +166,7 @@ class _Reader:
         if turn.side and not turn.model:
             self.chains += 1
         side = f"/side-{max(self.chains, 1)}" if turn.side else ""
-        for found in self._events(lines, turn):
+        for found in self._untagged(lines, last) or self._events(lines, turn):
             yield self._named(self.session + side if self.session else "", side, found, turn)
 
     def _named(self, key: str, side: str, found: EventDraft, turn: _Turn) -> Turn:
@@ -175,6 +189,19 @@ class _Reader:
         if extra:
             found = found.noting(extra)
         return Turn(key, found)
+
+    def _untagged(self, lines: Lines, last: bool) -> list[EventDraft] | None:
+        """The events of a turn of the resumed part that is a tool call; None if it is none."""
+        turn = self.turn
+        if turn.role == "user" or turn.model or turn.side or (self.started and not self.origins):
+            return None
+        if harness := resumed.note(lines):
+            self.begun = self.begun or (turn.time or "")[:19]
+            self.origins.append(harness.lower())
+        if not self.origins:
+            return None
+        codex = "codex cli" in self.origins
+        return resumed.events(lines, turn.time, codex=codex, embeds=self.embeds, last=last)
 
     def _events(self, lines: Lines, turn: _Turn) -> Iterator[EventDraft]:
         start, index = 0, 0
@@ -209,7 +236,7 @@ class _Reader:
         body = lines[1:-1] if lines[-1][1].rstrip() == _TOOL_END else lines[1:]
         heading = [pair for pair in body[:2] if _SUMMARY.match(pair[1])]
         about: dict[str, object] = {"tool": name}
-        files = _PATH.findall(heading[0][1]) if heading else []
+        files = resumed.FILE.findall(heading[0][1]) if heading else []
         if files:
             about["files"] = files[:20]
         kind = "file_edit" if match["type"] == "write" else "tool_call"
