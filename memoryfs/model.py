@@ -146,6 +146,13 @@ class Memory:
         """Whether a person wrote it, or the user of its session said it."""
         return self.stated_by == "person" or self.metadata.get("role") == "user"
 
+    @property
+    def said_by(self) -> str:
+        """Whose words it is: person (written in the file), user, agent (`remember`), or assistant."""
+        if self.stated_by in ("person", "agent"):
+            return self.stated_by
+        return "user" if self.from_person else "assistant"
+
     def to_dict(self) -> dict[str, Any]:
         """What every JSON answer says of a memory (DESIGN §8)."""
         return {

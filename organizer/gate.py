@@ -18,7 +18,7 @@ from organizer.nouns import Candidate
 
 FILE = Path(__file__).resolve().parent / "data" / "gate.json"
 
-NEAR = 0.5  # log-odds from a bar within which a weak signal may turn the outcome; embedding more would be time for nothing
+NEAR = 0.7  # log-odds from a bar within which a weak signal may turn the outcome; embedding more would be time for nothing
 
 # Exact values that are worth keeping by themselves: a person cannot guess them and a search will ask for them.
 HARD_VALUES = frozenset({"regex", "sql", "command", "env", "port", "version", "email"})

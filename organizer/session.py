@@ -15,7 +15,7 @@ from memoryfs import thread as threads
 from memoryfs.inbox import Waiting
 from memoryfs.model import CURRENT, Event
 from memoryfs.textfile import read_file
-from organizer import episodes, waiting
+from organizer import episodes, lasting, waiting
 from organizer.apply import ADDING, Outcome, Plan, Planner
 from organizer.dedupe import EXACT, POSSIBLE, Known
 from organizer.gate import Gate
@@ -64,7 +64,9 @@ def organize_session(library: Library, thread: str, judges: Judges, *, now: date
     weighed = judges.weigh([v.candidate for v in verdicts if v.outcome != "drop"])
     weighed = [_kept(c) if _replaces(library, c, about.repo) else c for c in weighed]
     dropped += [_item("drop", c, "not worth keeping") for c in weighed if c.gate == "drop"]
-    kept, over = _within_budget([c for c in weighed if c.gate != "drop"], library.config.organize.memories_per_session)
+    weighed, faded = _lasting(library, [c for c in weighed if c.gate != "drop"], lasting.session_of(events), about.repo)
+    dropped += faded
+    kept, over = _within_budget(weighed, library.config.organize.memories_per_session)
     dropped += [_item("drop", c, "over the session's budget") for c in over]
     outcomes, plan, over = _decide(library, kept, about, now)
     dropped += [_item("drop", c, "nearly worth keeping, but not among the session's best") for c in over]
@@ -75,6 +77,21 @@ def organize_session(library: Library, thread: str, judges: Judges, *, now: date
         thread, about.title, DONE if fresh else EMPTY_SESSION, len(fresh), time.perf_counter() - begun, items,
         page.path if page else "",
     ))
+
+
+def _lasting(
+    library: Library, weighed: Sequence[Candidate], session: lasting.Session, repo: str
+) -> tuple[list[Candidate], list[Item]]:
+    """Those that will last beyond their session, and the report of the others. What takes the place of a memory always stays."""
+    left: list[Candidate] = []
+    faded: list[Item] = []
+    for candidate in weighed:
+        why = lasting.passing(candidate, session)
+        if why and not _supersedes(library, candidate, repo):
+            faded.append(_item("drop", candidate, why))
+        else:
+            left.append(candidate)
+    return left, faded
 
 
 def _within_budget(found: Sequence[Candidate], most: int) -> tuple[list[Candidate], list[Candidate]]:
@@ -137,8 +154,10 @@ def _decided(library: Library, candidate: Candidate, repo: str) -> Decision:
 
 def _replaces(library: Library, candidate: Candidate, repo: str) -> bool:
     """Whether what the user said, though it weighs little, takes the place of a memory: not learned, it would leave the old one current."""
-    if candidate.stated_by != "user" or candidate.gate == "keep":
-        return False
+    return candidate.stated_by == "user" and candidate.gate != "keep" and _supersedes(library, candidate, repo)
+
+
+def _supersedes(library: Library, candidate: Candidate, repo: str) -> bool:
     return _decided(library, _kept(candidate), repo).action == "supersede"
 
 

@@ -53,7 +53,7 @@ def list_command(
         click.echo("".join(f"./{path}\0" for path in dict.fromkeys(m.topic for m in found)), nl=False)
         return
     if wants_json(ctx):
-        emit_json({"memories": [m.to_dict() | {"stated_by": m.stated_by, "date": m.date} for m in found]})
+        emit_json({"memories": [m.to_dict() | {"stated_by": m.stated_by, "said_by": m.said_by, "date": m.date} for m in found]})
         ctx.exit(EXIT_DONE if found else EXIT_NOTHING)
     if found:
         click.echo(page(found, paper(sys.stdout), store.root))

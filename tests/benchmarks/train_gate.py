@@ -4,7 +4,9 @@
 
 LINES holds objects with `source`, `line`, `role`, `text`, `keep` and optionally `enriched`, `language` (the labels decide; the
 lines are read, never copied). Measured is the AUC of keep / skip in cross-validation by source; the weights written are fitted
-on everything, moved so that a probability means what it says where lines are taken as they come. Logistic regression with an L2 prior by Newton's method; needs numpy.
+on everything, moved so that a probability means what it says where lines are taken as they come. The embedding classifier (--embed) is
+fitted on organizer/data/lasting_lines.jsonl alone: lines of ours of which one half lasts and the other only looks like it. Logistic
+regression with an L2 prior by Newton's method; needs numpy.
 """
 
 from __future__ import annotations
@@ -20,12 +22,15 @@ import numpy as np
 from memoryfs.importers.base import Turn
 from memoryfs.importers.formats import detect
 from memoryfs.model import Event, event_id
+from memoryfs.models.protocols import Embedder
 from organizer import gate as gates
 from organizer.rules.candidates import sightings
 from organizer.rules.features import UNKNOWN, features
 from organizer.rules.sentences import clean
 
 OWN = Path(gates.FILE).with_name("gate_lines.jsonl")
+LASTING = Path(gates.FILE).with_name("lasting_lines.jsonl")
+SCALE, PULL = 4.0, 2.0  # of the vectors, and the penalty on their weights
 NEUTRAL = gates.Gate({})
 
 
@@ -119,12 +124,28 @@ def to_base_rate(scores: np.ndarray, y: np.ndarray) -> float:
     return low
 
 
+def by_meaning(embedder: Embedder, texts: list[str], share: float) -> tuple[dict, np.ndarray]:
+    """The embedding classifier as gate.json holds it, and what it adds to the log-odds of `texts`, of which the middle one gets 0."""
+    own = read(LASTING)
+    vectors = embedder.embed_passages([clean(line["text"]) for line in own])
+    y = np.array([line["keep"] for line in own], dtype=float)
+    middle = vectors.mean(axis=0)
+    wide = np.hstack([np.ones((len(own), 1)), (vectors - middle) * SCALE])
+    beta = fit(wide, y, np.concatenate([[0.01], np.full(vectors.shape[1], PULL)]), np.ones(len(own)))
+    weights = beta[1:] * SCALE
+    found = embedder.embed_passages(texts) @ weights
+    bias = -float(np.median(found))
+    data = {"fingerprint": embedder.fingerprint, "share": share, "bias": round(bias, 4), "weights": [round(float(w), 3) for w in weights]}
+    return data, (found + bias) * share
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--lines", type=Path, required=True, nargs="+", help="the first one is measured on, all are learned from")
     parser.add_argument("--transcripts", type=Path, required=True)
     parser.add_argument("--own", type=Path, default=OWN)
     parser.add_argument("--embed", action="store_true", help="train the embedding classifier too (needs the e5 extra)")
+    parser.add_argument("--share", type=float, default=0.25, help="weight of the embedding classifier in the sum")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--l2", type=float, default=4.0)
     args = parser.parse_args()
@@ -161,19 +182,10 @@ def main() -> int:
         if embedder is None:
             print("no embedder", file=sys.stderr)
             return 1
-        vectors = embedder.embed_passages([clean(line["text"]) for line in lines]) * 8.0
-        wide = np.hstack([np.ones((len(lines), 1)), (y * 0 + np.array([line["role"] == "user" for line in lines]))[:, None], vectors])
-        pull = np.concatenate([[0.01, 1.0], np.ones(vectors.shape[1])])
-        second = held_out(wide, y, pull, weight, group)
-        print(f"AUC of the embedding classifier: {auc(second[measured], y[measured]):.3f}")
-        share = max((s / 20 for s in range(0, 13)), key=lambda s: (round(auc((score + s * second)[measured], y[measured]), 3), -s))
-        print(f"together, share {share:.2f}: {auc((score + share * second)[measured], y[measured]):.3f}")
-        report["auc_with_embedding"] = round(auc((score + share * second)[measured], y[measured]), 3)
-        beta = fit(wide, y, pull, weight)
-        if share:
-            embedding = {"fingerprint": embedder.fingerprint, "share": share, "bias": round(float(beta[0]), 4),
-                         "weights": [round(float(b) * 8.0, 3) for b in beta[2:]]}
-            score = score + share * second
+        embedding, meant = by_meaning(embedder, [clean(line["text"]) for line in lines], args.share)
+        together = round(auc((score + meant)[measured], y[measured]), 3)
+        print(f"AUC of the embedding classifier: {auc(meant[measured], y[measured]):.3f}; together, share {args.share:.2f}: {together}")
+        report["auc_with_embedding"] = together
 
     shift = to_base_rate(score[plain], y[plain])
     print(f"base rate {y[plain].mean():.2f}: log-odds moved by {shift:+.2f}")

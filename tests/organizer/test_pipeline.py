@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from organizer_kit import NOW, LineJudges, contents, snapshot, transcript
 
+from memoryfs import MemoryStore
 from memoryfs.config import Briefing, Config, Organize
 from memoryfs.errors import EXIT_DONE, EXIT_NOTHING, EXIT_PARTIAL, EXIT_REVIEW, LockedError
 from memoryfs.textfile import StoreLock
@@ -65,6 +66,14 @@ def test_the_users_rule_reaches_the_briefing_and_the_assistants_does_not(
     briefing = (store / "MEMORY.md").read_text()
     assert "Always answer in short sentences" in briefing
     assert "Always deploy on Friday evening" not in briefing
+
+
+def test_a_memory_tells_whose_words_it_is_and_the_report_why_another_fades(store: Path, tmp_path: Path, organize: Organize_) -> None:
+    report = organize(transcript(tmp_path / "a.jsonl", "session-a", "2026-05-12", [*FIRST, ("assistant", "FACT: I'm reading the cookie code now.")]))
+    said = {m.summary: m.said_by for t in MemoryStore.open(store).topics().values() for m in t.memories if m.stated_by == "organizer"}
+    assert (said["The cookie lives 7 days."], said["The validator stands in src/auth/validate.ts."]) == ("user", "assistant")
+    (faded,) = [item for session in report.sessions for item in session.items if item.action == "drop"]
+    assert (faded.text, faded.why) == ("I'm reading the cookie code now.", "the assistant speaks of its own work")
 
 
 def test_organizing_again_writes_nothing(store: Path, tmp_path: Path, organize: Organize_, judges: LineJudges) -> None:
