@@ -59,7 +59,7 @@ def check(index: Index) -> tuple[Problem, ...]:
         answer = db.execute("PRAGMA quick_check(3)").fetchall()
         if answer != [("ok",)]:
             found.append("; ".join(str(row[0]) for row in answer))
-        if index.writable:
+        if index.kept_on_disk:
             db.execute("INSERT INTO terms(terms) VALUES('integrity-check')")
         want = db.execute(
             "SELECT (SELECT count(*) FROM memories) + (SELECT coalesce(sum(units), 0) FROM threads)"

@@ -13,10 +13,13 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memoryfs.errors import NewerSchemaError
+from memoryfs.index import trouble
 from memoryfs.text import VERSION as TEXT_VERSION
 
 if TYPE_CHECKING:
@@ -126,25 +129,39 @@ def same_text(db: apsw.Connection) -> bool:
     return bool(row) and row[0][0] == TEXT_VERSION
 
 
-def create(db: apsw.Connection, *, anew: bool = False) -> None:
-    """Drop an older version's tables (with `anew`, this one's too) and make ours, in one transaction."""
+@contextmanager
+def transaction(db: apsw.Connection) -> Iterator[None]:
+    """What is written within is kept as a whole or not at all; an error is passed on as it was raised.
+
+    SQLite ends the transaction by itself where the disk is full or fails: there is nothing to roll back then. Where it is
+    nearly full the index takes none of what is left: apsw.FullError.
+    """
     import apsw
 
+    if db.filename and trouble.no_room(os.path.dirname(db.filename)):
+        raise apsw.FullError(trouble.FULL)
     db.execute("BEGIN IMMEDIATE")
     try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        with suppress(apsw.Error):
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+        raise
+
+
+def create(db: apsw.Connection, *, anew: bool = False) -> None:
+    """Drop an older version's tables (with `anew`, this one's too) and make ours, in one transaction."""
+    with transaction(db):
         if db.pragma("user_version") > SCHEMA:
             raise NewerSchemaError(f"schema {db.pragma('user_version')}", f"schema {SCHEMA}")
-        fresh = not anew and db.pragma("user_version") == SCHEMA and same_text(db)
-        if not fresh:  # otherwise another process made it while we waited
-            drop_all(db)
-            db.execute(_TABLES)
-            db.execute("INSERT OR REPLACE INTO meta VALUES('text', ?)", (TEXT_VERSION,))
-            db.pragma("user_version", SCHEMA)
-        db.execute("COMMIT")
-    except (apsw.Error, NewerSchemaError):
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
+        if not anew and db.pragma("user_version") == SCHEMA and same_text(db):
+            return  # another process made it while we waited
+        drop_all(db)
+        db.execute(_TABLES)
+        db.execute("INSERT OR REPLACE INTO meta VALUES('text', ?)", (TEXT_VERSION,))
+        db.pragma("user_version", SCHEMA)
 
 
 def drop_all(db: apsw.Connection) -> None:

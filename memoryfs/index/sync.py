@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memoryfs.index import memories, scan, threads
+from memoryfs.index import memories, scan, schema, threads
 from memoryfs.model import Problem
 
 if TYPE_CHECKING:
@@ -121,34 +121,24 @@ def _read(index: Index, file: scan.Seen, before: scan.Known | None) -> tuple[Pro
     digest = md5(data, usedforsecurity=False).hexdigest()
     error = json.dumps([p.to_dict() for p in topic.problems]) if topic.problems else ""
     db = index.db
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with schema.transaction(db):
         memories.replace(db, file.path, rows)
         db.execute(
             "INSERT OR REPLACE INTO files VALUES(?, 'topic', ?, ?, ?, ?, ?, ?, ?)",
             (file.path, len(data), file.mtime_ns, file.ctime_ns, digest, now, len(data), error),
         )
-        db.execute("COMMIT")
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
     return topic.problems
 
 
 def _remove(index: Index, path: str, kind: str) -> None:
     db = index.db
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with schema.transaction(db):
         if kind == "thread":
             if db.execute("SELECT 1 FROM threads WHERE name = ? AND path = ?", (scan.thread_of(path), path)).fetchall():
                 threads.drop(db, scan.thread_of(path))
         else:
             memories.drop(db, path)
         db.execute("DELETE FROM files WHERE path = ?", (path,))
-        db.execute("COMMIT")
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
 
 
 def _failure(index: Index, file: scan.Seen, before: scan.Known | None, error: OSError) -> Problem:
