@@ -279,12 +279,13 @@ class MemoryStore:
             if file is not None:
                 from memoryfs import filewise
 
-                found = filewise.recall(index, self.root, self.config, query, file, cwd=cwd or Path.cwd(), **bounds)
+                found = index.guarded(lambda: filewise.recall(
+                    index, self.root, self.config, query, file, cwd=cwd or Path.cwd(), **bounds))
             else:
                 found = recall(index, query, **bounds)
         if "inbox" in status:
             found = _with_waiting(found, self.root, query, k if tuple(status) == ("inbox",) else max(1, k // 2), k)
-        notices = (*report.notices, *([expansion.notice] if expansion and expansion.notice else ()))
+        notices = (*report.notices, *index.take_notices(), *([expansion.notice] if expansion and expansion.notice else ()))
         found = _with_problems(found, (*self.config_problems, *report.problems), notices)
         return self.answered(found, generator) if answer else found
 
@@ -341,7 +342,7 @@ class MemoryStore:
         from memoryfs import index as indexes
 
         with indexes.open(self.root) as index:
-            report = index.rebuild() if rebuild else index.sync(now=self.clock())
+            report = index.rebuild() if rebuild else index.sync(now=self.clock(), thorough=True)
             embedder = self.embedder() if embed_seconds > 0 and not index.in_memory else None
             embedded, pending = 0, 0
             if embedder is not None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from memoryfs import config as settings
 from memoryfs.index import schema, trouble
+from memoryfs.index.counts import check_counts
 from memoryfs.index.lexical import Lexicon
 from memoryfs.index.scan import Known
 from memoryfs.index.sources import Sources
@@ -108,7 +109,7 @@ class Index:
                     self._remember_inode()
                     return db
                 db.close()
-            except (apsw.Error, OSError):
+            except (*trouble.errors(), apsw.Error, OSError):
                 pass
         return self._in_memory(trouble.reason(error, self.root))
 
@@ -224,9 +225,12 @@ class Index:
 
     # -- synchronising --------------------------------------------------------------------------------------------
 
-    def sync(self, *, now: datetime | None = None, seconds: float | None = None) -> SyncReport:
+    def sync(
+        self, *, now: datetime | None = None, seconds: float | None = None, thorough: bool = False
+    ) -> SyncReport:
         """One pass over the store's files: what changed is read again. Milliseconds when nothing changed.
 
+        A `thorough` one also reads every row of the index, which takes longer, and mends what cannot be read.
         With `seconds` it takes topics first, and starts on no further file after that time; the next pass goes on.
         Raises NewerSchemaError. A file that cannot be read costs only itself and is tried again next time. Of the threads
         of a process one synchronises a store at a time; the others wait for it, at most `seconds`.
@@ -237,15 +241,19 @@ class Index:
             self.notice("The index is not up to date yet; the next call goes on.")
             return SyncReport(notices=self.take_notices())
         try:
-            report = self.guarded(lambda: self._pass(seconds), seconds=seconds)
+            report = self.guarded(lambda: self._pass(seconds, thorough), seconds=seconds)
         finally:
             turn.release()
         if report.added or report.changed or report.removed:
             self._forget()
         return replace(report, notices=self.take_notices())
 
-    def _pass(self, seconds: float | None) -> SyncReport:
+    def _pass(self, seconds: float | None, thorough: bool) -> SyncReport:
         self.fresh()
+        if thorough:
+            from memoryfs.index.health import read_all
+
+            read_all(self.db)
         return run(self, seconds=seconds)
 
     def rebuild(self) -> SyncReport:
@@ -260,9 +268,10 @@ class Index:
         return self.sync()
 
     def known_files(self) -> dict[str, Known]:
-        """What the index knows of each file, by path; read once until something is written."""
+        """What the index knows of each file, by path; read once until something is written. Raises IndexDamagedError."""
         version, changes = self.db.pragma("data_version"), self.db.total_changes()
         if self._known is None or self._known_at != (version, changes):
+            check_counts(self.db)
             self._known = {row[0]: Known._make(row) for row in self.db.execute("SELECT * FROM files")}
             self._known_at = (version, changes)
         return self._known

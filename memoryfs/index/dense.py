@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from memoryfs.errors import IndexDamagedError
 from memoryfs.index.passages import CONTEXT_CHARS, PASSAGE_CHARS, PASSAGES, passages, wanted
 from memoryfs.index.schema import transaction
 from memoryfs.index.threads import has_table
@@ -111,7 +112,7 @@ def _centre(db: apsw.Connection) -> Any:
     import numpy as np
 
     rows = db.execute("SELECT value FROM meta WHERE key = 'centre'").fetchall()
-    return np.asarray(json.loads(rows[0][0]), dtype=np.float32) if rows else None
+    return np.asarray(_numbers(rows[0][0]), dtype=np.float32) if rows else None
 
 
 def _store(
@@ -143,7 +144,14 @@ def _store(
 
 def _mean(db: apsw.Connection) -> tuple[list[float], int]:
     values = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('mean', 'mean_count')").fetchall())
-    return (json.loads(values["mean"]), int(values["mean_count"])) if "mean" in values else ([], 0)
+    return (_numbers(values["mean"]), int(values.get("mean_count", 0))) if "mean" in values else ([], 0)
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(number) for number in json.loads(text)]
+    except (ValueError, TypeError) as error:
+        raise IndexDamagedError("what is kept of all vectors cannot be read") from error
 
 
 def embedding(
@@ -259,8 +267,10 @@ def _cosines(db: apsw.Connection, query: Any, keys: Sequence[int]) -> dict[int, 
         part = list(keys[begin : begin + 500])
         rows = db.execute(f"SELECT key, code FROM codes WHERE key IN ({','.join('?' * len(part))})", part).fetchall()
         if rows:
-            codes = np.frombuffer(b"".join(code for _, code in rows), dtype=np.int8).reshape(len(rows), -1)
-            codes = codes.astype(np.float32)
+            codes = np.frombuffer(b"".join(code for _, code in rows), dtype=np.int8)
+            if codes.size != len(rows) * len(query):
+                raise IndexDamagedError("vectors are not of their length")
+            codes = codes.reshape(len(rows), -1).astype(np.float32)
             cosines = codes @ query / (np.linalg.norm(codes, axis=1) * length + 1e-9)
             for (key, _), cosine in zip(rows, cosines.tolist(), strict=True):
                 out[key >> PIECE] = max(cosine, out.get(key >> PIECE, -1.0))

@@ -24,16 +24,17 @@ BATCH_UNITS = 4000  # a transaction holds about this many documents: well under 
 
 
 def drop(db: apsw.Connection, name: str) -> None:
-    """Remove a thread's rows; inside the caller's transaction."""
-    row = db.execute("SELECT number, units FROM threads WHERE name = ?", (name,)).fetchall()
+    """Remove a thread's rows, that of its file too; inside the caller's transaction."""
+    row = db.execute("SELECT number, units, path FROM threads WHERE name = ?", (name,)).fetchall()
     if not row:
         return
-    number, units = row[0]
+    number, units, path = row[0]
     documents = [(number << SHIFT | unit,) for unit in range(units)]
     db.executemany("DELETE FROM terms WHERE rowid = ?", documents)
     if has_table(db, "vectors"):
         db.executemany("INSERT OR IGNORE INTO stale VALUES(?)", documents)
     db.execute("DELETE FROM threads WHERE number = ?", (number,))
+    db.execute("DELETE FROM files WHERE path = ?", (path,))
 
 
 def _number(db: apsw.Connection, name: str) -> int:
@@ -137,9 +138,9 @@ def _write(
         )
         size = seen.size if final else -1
         db.execute(
-            "INSERT OR REPLACE INTO files VALUES(?, 'thread', ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO files VALUES(?, 'thread', ?, ?, ?, ?, ?, ?, ?, ?, 0)",
             (seen.path, size, seen.mtime_ns, seen.ctime_ns, digest, now_ns, done,
-             json.dumps([p.to_dict() for p in problems]) if problems else ""),
+             json.dumps([p.to_dict() for p in problems]) if problems else "", len(thread)),
         )
     return True
 
