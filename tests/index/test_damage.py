@@ -239,7 +239,7 @@ def test_a_file_that_cannot_be_read_for_a_while_keeps_its_rows(store, monkeypatc
     def fails(opened, file, before):
         raise PermissionError(13, "Permission denied")
 
-    before, _ = answers(store)
+    answers(store)
     pool.close_all()
     monkeypatch.setattr(sync, "_read", fails)
     topic(store.root, "projects/a.md", fact_file("The toad is yellow."))
