@@ -197,6 +197,9 @@ def index(context: Context) -> Found:
     try:
         with indexes.open(context.store.root) as opened:
             report = opened.sync(now=context.store.clock())
+            if opened.made_anew:
+                yield Problem(".memoryfs/index.db", f"was made anew from the files: {opened.made_anew}",
+                              "It is whole again; if this comes back, check the disk.", severity="warning")
             told = {(p.path, p.message) for t in context.topics.values() for p in t.problems}
             for problem in opened.check():
                 sound = False
@@ -207,6 +210,7 @@ def index(context: Context) -> Found:
             if off:
                 yield Problem(".memoryfs/index.db", f"vectors are off: {off}", "Search by words works meanwhile.",
                               severity="warning")
+            yield from opened.take_failures()
         if sound:
             yield from _recalled(context)
     except MemoryfsError as error:
@@ -320,6 +324,8 @@ def mend(store: MemoryStore) -> dict[str, tuple[str, ...]]:
         if any("damaged" in p.message for p in opened.check()):
             opened.rebuild()
             done["index"] = ("rebuilt from the files",)
+        elif opened.made_anew:
+            done["index"] = (f"made anew from the files: {opened.made_anew}",)
     if store.refresh():
         done["briefing"] = ("compiled anew",)
     return done

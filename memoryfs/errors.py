@@ -72,6 +72,12 @@ class StoreDamagedError(MemoryfsError):
     remedy = "Run `memoryfs doctor`; the Markdown files are the truth, and `memoryfs index --rebuild` makes the index anew."
 
 
+class IndexDamagedError(StoreDamagedError):
+    """The index is damaged: {0}"""
+
+    remedy = "Run `memoryfs index --rebuild`: the index is made anew from the files, which are untouched."
+
+
 class NewerSchemaError(StoreDamagedError):
     """The index was written by a newer memoryfs ({0}); this one reads up to {1}."""
 

@@ -279,12 +279,14 @@ class MemoryStore:
             if file is not None:
                 from memoryfs import filewise
 
-                found = filewise.recall(index, self.root, self.config, query, file, cwd=cwd or Path.cwd(), **bounds)
+                found = index.guarded(lambda: filewise.recall(
+                    index, self.root, self.config, query, file, cwd=cwd or Path.cwd(), **bounds))
             else:
                 found = recall(index, query, **bounds)
         if "inbox" in status:
             found = _with_waiting(found, self.root, query, k if tuple(status) == ("inbox",) else max(1, k // 2), k)
-        found = _with_problems(found, (*self.config_problems, *report.problems), expansion.notice if expansion else "")
+        notices = (*report.notices, *index.take_notices(), *([expansion.notice] if expansion and expansion.notice else ()))
+        found = _with_problems(found, (*self.config_problems, *report.problems), notices)
         return self.answered(found, generator) if answer else found
 
     def answered(self, found: Recall, generator: Generator | None = None) -> Recall:
@@ -340,23 +342,25 @@ class MemoryStore:
         from memoryfs import index as indexes
 
         with indexes.open(self.root) as index:
-            report = index.rebuild() if rebuild else index.sync(now=self.clock())
-            embedder = self.embedder() if embed_seconds > 0 else None
+            report = index.rebuild() if rebuild else index.sync(now=self.clock(), thorough=True)
+            embedder = self.embedder() if embed_seconds > 0 and not index.in_memory else None
             embedded, pending = 0, 0
             if embedder is not None:
                 embedded, pending = index.embed_pending(embedder, embed_seconds, reembed=reembed, progress=progress)
-            notices = tuple(dict.fromkeys((*report.notices, *index.take_notices())))
-        return Indexed(report, embedded, pending, notices)
+            notices = () if index.in_memory else tuple(dict.fromkeys((*report.notices, *index.take_notices())))
+            report = replace(report, problems=(*report.problems, *index.take_failures()))
+        return Indexed(report, embedded, pending, notices, not index.in_memory)
 
 
 @dataclass(frozen=True)
 class Indexed:
-    """What `index` did: the files synchronised, documents embedded now and still without a vector."""
+    """What `index` did: the files synchronised, documents embedded now and still without a vector; whether it is on the disk."""
 
     sync: SyncReport
     embedded: int
     pending: int
     notices: tuple[str, ...]
+    kept: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         return {**self.sync.to_dict(), "embedded": self.embedded, "pending": self.pending, "notices": list(self.notices)}
@@ -392,7 +396,5 @@ def _with_waiting(found: Recall, root: Path, query: str, most: int, k: int) -> R
     return replace(found, memories=(*found.memories[: k - len(waiting)], *waiting))
 
 
-def _with_problems(found: Recall, problems: tuple[Problem, ...], notice: str) -> Recall:
-    if not problems and not notice:
-        return found
-    return replace(found, problems=(*found.problems, *problems), notices=(*found.notices, *([notice] if notice else ())))
+def _with_problems(found: Recall, problems: tuple[Problem, ...], notices: tuple[str, ...]) -> Recall:
+    return replace(found, problems=(*found.problems, *problems), notices=(*found.notices, *notices))

@@ -369,11 +369,12 @@ def _index(run: _Run, embedder: Embedder | None) -> None:
     with run.stage("index"), indexes.open(run.root) as index:
         synced = index.sync(now=run.now)
         run.report.problems += [p for p in synced.problems if p not in run.report.problems]
-        run.report.notices += synced.notices
-        if embedder is not None:
+        run.report.notices += [] if index.in_memory else synced.notices
+        if embedder is not None and not index.in_memory:
             seconds = max(0.0, min(run.config.recall.embed_seconds, run.left()))
             with run.stage("embed"):
                 index.embed_pending(embedder, seconds)
+        run.report.problems += index.take_failures()
 
 
 def _brief(run: _Run) -> None:

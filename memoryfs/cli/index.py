@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from memoryfs.cli.context import emit_json, notice, open_store, progress_bar, report_problems, wants_json
-from memoryfs.errors import EXIT_DONE, EXIT_PARTIAL, MemoryfsError
+from memoryfs.errors import EXIT_DONE, EXIT_FAILED, EXIT_PARTIAL, MemoryfsError
 
 
 @click.command("index")
@@ -26,7 +26,8 @@ def index_command(
     for line in done.notices:
         notice(ctx, line)
     report_problems(ctx, done.sync.problems)
-    code = EXIT_PARTIAL if any(p.severity == "error" for p in done.sync.problems) else EXIT_DONE
+    failed = any(p.severity == "error" for p in done.sync.problems)
+    code = EXIT_FAILED if not done.kept else EXIT_PARTIAL if failed else EXIT_DONE
     if wants_json(ctx):
         emit_json({**done.to_dict(), "exit_code": code})
     else:

@@ -99,7 +99,7 @@ def _in_store(scope: Scope, query: str, *, now: datetime, seconds: float, penalt
             index.sync(now=now, seconds=seconds)
         found = index.guarded(lambda: retrieve(
             index, asked, status=("active", "conflicted"), now=now.timestamp(), until=None, ranges=[], want_events=False,
-        ))
+        ), seconds=seconds)
         rarity = _rarity(index, asked.terms)
     out = []
     for item in found.memories[:50]:

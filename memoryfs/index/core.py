@@ -17,7 +17,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memoryfs import config as settings
-from memoryfs.index import schema
+from memoryfs.index import schema, trouble
+from memoryfs.index.counts import check_counts
 from memoryfs.index.lexical import Lexicon
 from memoryfs.index.scan import Known
 from memoryfs.index.sources import Sources
@@ -55,6 +56,8 @@ class Index:
         self._known_at = (-1, -1)
         self._inode: tuple[int, int] | None = None
         self.writable = True
+        self.made_anew = ""  # why, if the file was
+        self._failures: list[Problem] = []
         self.db: apsw.Connection = self._open()
         self.lexicon = Lexicon(self.db)
 
@@ -70,10 +73,10 @@ class Index:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             db = schema.connect(self.path)
-        except (apsw.NotADBError, apsw.CorruptError):
-            return self._anew("it was damaged")
         except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, apsw.FullError, apsw.IOError, OSError) as error:
             return self._read_only(error)
+        except trouble.errors() as error:
+            return self._anew(trouble.damage(error))
         self._remember_inode()
         if not os.access(self.path, os.W_OK):
             db.close()
@@ -84,13 +87,14 @@ class Index:
         import apsw
 
         self.notice(f"The index was made anew: {why}.")
+        self.made_anew = why
         try:
             for suffix in ("", "-wal", "-shm", "-journal"):
                 with suppress(FileNotFoundError):
                     os.unlink(f"{self.path}{suffix}")
             db = schema.connect(self.path)
         except (apsw.Error, OSError) as error:
-            return self._read_only(error)
+            return self._in_memory(trouble.reason(error, self.root))
         self._remember_inode()
         return db
 
@@ -105,12 +109,13 @@ class Index:
                     self._remember_inode()
                     return db
                 db.close()
-            except (apsw.Error, OSError):
+            except (*trouble.errors(), apsw.Error, OSError):
                 pass
-        return self._in_memory(str(error))
+        return self._in_memory(trouble.reason(error, self.root))
 
     def _in_memory(self, why: str) -> apsw.Connection:
         self.notice(f"The index cannot be written ({why}); this answer comes from one made in memory.")
+        self._failures.append(trouble.unkept("the index cannot be written", why))
         self._inode = None
         return schema.connect(":memory:")
 
@@ -135,9 +140,14 @@ class Index:
         self._forget()
 
     @property
+    def in_memory(self) -> bool:
+        """Whether it has no file and is gone when it is closed."""
+        return self._inode is None
+
+    @property
     def kept_on_disk(self) -> bool:
         """Whether it is an index file that can be written, not one in memory or read-only."""
-        return self.writable and self._inode is not None
+        return self.writable and not self.in_memory
 
     def _forget(self) -> None:
         self._threads.clear()
@@ -169,16 +179,33 @@ class Index:
         out, self._notices = tuple(self._notices), []
         return out
 
-    def guarded(self, work: Callable[[], T]) -> T:
-        """Run `work`; if the file turns out damaged or emptied, make it anew, synchronise, and run it once more."""
-        import apsw
+    def take_failures(self) -> tuple[Problem, ...]:
+        """What could not be kept on the disk since the last call."""
+        out, self._failures = tuple(dict.fromkeys(self._failures)), []
+        return out
 
-        try:
+    def guarded(self, work: Callable[[], T], *, seconds: float | None = None) -> T:
+        """Run `work`; if the file turns out damaged or emptied, make it anew, synchronise, and run it once more.
+
+        Where the disk takes nothing more the file is left alone, and the same is done in memory.
+        """
+        def again() -> T:
+            run(self, seconds=seconds)
             return work()
-        except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError, apsw.IOError, apsw.ConnectionClosedError) as error:
-            self.reopen(f"it was damaged while in use ({type(error).__name__})")
-            run(self)
-            return work()
+
+        for attempt in (work, again):
+            try:
+                return attempt()
+            except trouble.errors() as error:
+                self._recover(error)
+        return again()
+
+    def _recover(self, error: BaseException) -> None:
+        """An index that can be used again, empty: a new file, or in memory."""
+        if trouble.refused(error):
+            self.serve_from_memory(trouble.reason(error, self.root))
+        else:
+            self.reopen(trouble.damage(error))
 
     def fresh(self) -> None:
         """Drop what is remembered if another process or a sync has written; reopen if the file was swapped."""
@@ -198,9 +225,12 @@ class Index:
 
     # -- synchronising --------------------------------------------------------------------------------------------
 
-    def sync(self, *, now: datetime | None = None, seconds: float | None = None) -> SyncReport:
+    def sync(
+        self, *, now: datetime | None = None, seconds: float | None = None, thorough: bool = False
+    ) -> SyncReport:
         """One pass over the store's files: what changed is read again. Milliseconds when nothing changed.
 
+        A `thorough` one also reads every row of the index, which takes longer, and mends what cannot be read.
         With `seconds` it takes topics first, and starts on no further file after that time; the next pass goes on.
         Raises NewerSchemaError. A file that cannot be read costs only itself and is tried again next time. Of the threads
         of a process one synchronises a store at a time; the others wait for it, at most `seconds`.
@@ -211,26 +241,37 @@ class Index:
             self.notice("The index is not up to date yet; the next call goes on.")
             return SyncReport(notices=self.take_notices())
         try:
-            self.fresh()
-            report = self.guarded(lambda: run(self, seconds=seconds))
+            report = self.guarded(lambda: self._pass(seconds, thorough), seconds=seconds)
         finally:
             turn.release()
         if report.added or report.changed or report.removed:
             self._forget()
         return replace(report, notices=self.take_notices())
 
+    def _pass(self, seconds: float | None, thorough: bool) -> SyncReport:
+        self.fresh()
+        if thorough:
+            from memoryfs.index.health import read_all
+
+            read_all(self.db)
+        return run(self, seconds=seconds)
+
     def rebuild(self) -> SyncReport:
         """Drop everything, vectors too, and read every file again."""
-        self.fresh()
-        if self.writable:
-            schema.create(self.db, anew=True)
-            self._forget()
+        try:
+            self.fresh()
+            if self.writable:
+                schema.create(self.db, anew=True)
+                self._forget()
+        except trouble.errors() as error:
+            self._recover(error)
         return self.sync()
 
     def known_files(self) -> dict[str, Known]:
-        """What the index knows of each file, by path; read once until something is written."""
+        """What the index knows of each file, by path; read once until something is written. Raises IndexDamagedError."""
         version, changes = self.db.pragma("data_version"), self.db.total_changes()
         if self._known is None or self._known_at != (version, changes):
+            check_counts(self.db)
             self._known = {row[0]: Known._make(row) for row in self.db.execute("SELECT * FROM files")}
             self._known_at = (version, changes)
         return self._known
@@ -281,9 +322,15 @@ class Index:
 
         if self._extension_state is None:
             self._extension_state = (self._extension or dense.load_extension)(self.db)
-        if not self._extension_state and self.writable:
+        if self._extension_state or not self.writable:
+            return self._extension_state
+        try:
             dense.purge(self.db)
-        return self._extension_state
+        except trouble.errors() as error:
+            if not trouble.refused(error):
+                raise
+            return trouble.reason(error, self.root)  # those of documents that are gone would be found
+        return ""
 
     def has_vectors(self) -> bool:
         """Whether anything is embedded, without loading a thing."""
@@ -310,12 +357,23 @@ class Index:
             self.notice(f"Vectors are off: {why or 'the index is read-only'}.")
             return 0, dense.pending(self.db)
         stored = dense.stored_fingerprint(self.db)
-        if stored != dense.full_fingerprint(embedder):
-            if stored and not reembed:
-                self.notice(MISMATCH)
-                return 0, dense.pending(self.db)
-            dense.reset(self.db, embedder)
-        return dense.embed_pending(self, embedder, budget_seconds, progress)
+        other = stored != dense.full_fingerprint(embedder)
+        if other and stored and not reembed:
+            self.notice(MISMATCH)
+            return 0, dense.pending(self.db)
+        count = 0
+        try:
+            if other:
+                dense.reset(self.db, embedder)
+            for embedded in dense.embedding(self, embedder, budget_seconds):
+                count += embedded
+                if progress and embedded:
+                    progress(count, 0)
+        except trouble.errors() as error:
+            if not trouble.refused(error):
+                raise
+            self._failures.append(trouble.unkept("vectors cannot be written", trouble.reason(error, self.root)))
+        return count, dense.pending(self.db)
 
     # -- health ---------------------------------------------------------------------------------------------------
 

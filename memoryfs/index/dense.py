@@ -6,7 +6,7 @@ its passages, under `document << 3 | passage`, and is as near as the nearest of 
 (less a fixed centre, because all vectors of such models lean one way) in vec0, for a first pass over everything, and as
 int8 in `codes`, from which the best of that pass are scored. A small store is compared vector by vector. The fingerprint
 of the embedder and of the cutting into passages stands in `meta`; with another one the vectors are not used, and
-`embed_pending` starts over only when told to. The mean of all vectors is kept, so that a query knows how similar just anything is to it.
+`Index.embed_pending` starts over only when told to. The mean of all vectors is kept, so that a query knows how similar just anything is to it.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from __future__ import annotations
 import heapq
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from memoryfs.errors import IndexDamagedError
 from memoryfs.index.passages import CONTEXT_CHARS, PASSAGE_CHARS, PASSAGES, passages, wanted
+from memoryfs.index.schema import transaction
 from memoryfs.index.threads import has_table
 from memoryfs.index.units import SHIFT, UNIT_CHARS
 
@@ -60,17 +62,12 @@ def purge(db: apsw.Connection) -> None:
     """Delete the vectors of documents that are gone; the sync that dropped them need not have had the extension."""
     if not db.execute("SELECT 1 FROM stale LIMIT 1").fetchall():
         return
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(db):
         gone = f"SELECT key FROM stale JOIN codes ON key BETWEEN doc << {PIECE} AND (doc << {PIECE}) + {PASSAGES - 1}"
         if has_table(db, "vectors"):
             db.execute(f"DELETE FROM vectors WHERE rowid IN ({gone})")
         db.execute(f"DELETE FROM codes WHERE key IN ({gone})")
         db.execute("DELETE FROM stale")
-        db.execute("COMMIT")
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
 
 
 def full_fingerprint(embedder: Embedder) -> str:
@@ -98,8 +95,7 @@ def _bits(vectors: Any, centre: Any) -> Any:
 
 def reset(db: apsw.Connection, embedder: Embedder) -> None:
     """Drop all vectors and begin a table for this embedder."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(db):
         db.execute("DROP TABLE IF EXISTS vectors")
         db.execute("DELETE FROM codes")
         db.execute(
@@ -110,17 +106,13 @@ def reset(db: apsw.Connection, embedder: Embedder) -> None:
         db.execute("UPDATE memories SET embedded = 0")
         db.execute("DELETE FROM meta WHERE key IN ('mean', 'mean_count', 'centre')")
         db.execute("INSERT OR REPLACE INTO meta VALUES('vectors', ?)", (full_fingerprint(embedder),))
-        db.execute("COMMIT")
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
 
 
 def _centre(db: apsw.Connection) -> Any:
     import numpy as np
 
     rows = db.execute("SELECT value FROM meta WHERE key = 'centre'").fetchall()
-    return np.asarray(json.loads(rows[0][0]), dtype=np.float32) if rows else None
+    return np.asarray(_numbers(rows[0][0]), dtype=np.float32) if rows else None
 
 
 def _store(
@@ -130,8 +122,7 @@ def _store(
     import numpy as np
 
     codes = quantise(vectors)
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(db):
         centre = _centre(db)
         if centre is None:
             centre = np.round(np.asarray(vectors, dtype=np.float32).mean(axis=0), 6)
@@ -149,51 +140,47 @@ def _store(
         db.execute("INSERT OR REPLACE INTO meta VALUES('mean_count', ?)", (count,))
         for sql, values in done:
             db.execute(sql, values)
-        db.execute("COMMIT")
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
 
 
 def _mean(db: apsw.Connection) -> tuple[list[float], int]:
     values = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('mean', 'mean_count')").fetchall())
-    return (json.loads(values["mean"]), int(values["mean_count"])) if "mean" in values else ([], 0)
+    return (_numbers(values["mean"]), int(values.get("mean_count", 0))) if "mean" in values else ([], 0)
 
 
-def embed_pending(
-    index: Index, embedder: Embedder, budget_seconds: float, progress: Callable[[int, int], None] | None = None,
-    clock: Callable[[], float] = time.monotonic,
-) -> tuple[int, int]:
-    """Embed until done or out of time; (embedded, still pending). No transaction is open while the model works."""
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(number) for number in json.loads(text)]
+    except (ValueError, TypeError) as error:
+        raise IndexDamagedError("what is kept of all vectors cannot be read") from error
+
+
+def embedding(
+    index: Index, embedder: Embedder, budget_seconds: float, clock: Callable[[], float] = time.monotonic
+) -> Iterator[int]:
+    """Embed until done or out of time; how many, batch by batch. No transaction is open while the model works."""
     db = index.db
     deadline = clock() + budget_seconds
-    count = 0
     rows = db.execute("SELECT doc, text, at FROM memories WHERE NOT embedded AND kind != 'topic' ORDER BY doc").fetchall()
     for begin in range(0, len(rows), BATCH):
         if clock() >= deadline:
-            break
+            return
         batch = rows[begin : begin + BATCH]
         vectors = embedder.embed_passages([text[:UNIT_CHARS] for _, text, _ in batch])
         done = [("UPDATE memories SET embedded = 1 WHERE doc = ? AND text = ?", (doc, text)) for doc, text, _ in batch]
         _store(db, [(doc << PIECE, MEMORIES, at) for doc, _, at in batch], vectors, done)
-        count += len(batch)
-        if progress:
-            progress(count, 0)
+        yield len(batch)
     rows = db.execute("SELECT number, embedded FROM threads WHERE embedded < units ORDER BY name DESC").fetchall()
     starts: dict[int, int] = dict(rows)
     while starts and clock() < deadline:
         for number, start in list(starts.items()):
             if clock() >= deadline:
-                break
+                return
             thread = index.thread(number)
             if thread is None or start >= len(thread):
                 del starts[number]
                 continue
             embedded, starts[number] = _embed_batch(index, embedder, thread, start)
-            count += embedded
-            if progress and embedded:
-                progress(count, 0)
-    return count, pending(db)
+            yield embedded
 
 
 def _embed_batch(index: Index, embedder: Embedder, thread: ThreadMap, start: int) -> tuple[int, int]:
@@ -280,8 +267,10 @@ def _cosines(db: apsw.Connection, query: Any, keys: Sequence[int]) -> dict[int, 
         part = list(keys[begin : begin + 500])
         rows = db.execute(f"SELECT key, code FROM codes WHERE key IN ({','.join('?' * len(part))})", part).fetchall()
         if rows:
-            codes = np.frombuffer(b"".join(code for _, code in rows), dtype=np.int8).reshape(len(rows), -1)
-            codes = codes.astype(np.float32)
+            codes = np.frombuffer(b"".join(code for _, code in rows), dtype=np.int8)
+            if codes.size != len(rows) * len(query):
+                raise IndexDamagedError("vectors are not of their length")
+            codes = codes.reshape(len(rows), -1).astype(np.float32)
             cosines = codes @ query / (np.linalg.norm(codes, axis=1) * length + 1e-9)
             for (key, _), cosine in zip(rows, cosines.tolist(), strict=True):
                 out[key >> PIECE] = max(cosine, out.get(key >> PIECE, -1.0))

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from memoryfs.errors import IndexDamagedError
 from memoryfs.files import is_episode
 from memoryfs.index.threads import has_table
 from memoryfs.index.units import SHIFT, UNIT_CHARS, cut, epoch
@@ -64,11 +65,22 @@ def memory_to_json(memory: Memory) -> str:
 
 
 def memory_from_json(id: str, status: str, path: str, text: str) -> Memory:
-    """The inverse of `memory_to_json`; id, status and topic stand in columns of their own."""
-    data = json.loads(text)
-    ranges = tuple(SourceRange(*r) for r in data.pop("source_range"))
-    hints = tuple(data.pop("query_hints"))
-    return Memory(id=id, status=status, topic=path, source_range=ranges, query_hints=hints, **data)
+    """The inverse of `memory_to_json`; id, status and topic stand in columns of their own. Raises IndexDamagedError."""
+    try:
+        data = json.loads(text)
+        ranges = tuple(SourceRange(*r) for r in data.pop("source_range"))
+        hints = tuple(data.pop("query_hints"))
+        return Memory(id=id, status=status, topic=path, source_range=ranges, query_hints=hints, **data)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise IndexDamagedError(f"the row of ^{id} cannot be read") from error
+
+
+def tags_from_json(path: str, text: str) -> list[str]:
+    """The tags in a topic's own row. Raises IndexDamagedError."""
+    try:
+        return [str(tag) for tag in json.loads(text)["tags"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise IndexDamagedError(f"the row of {path} cannot be read") from error
 
 
 def rows_of(topic: Topic) -> list[Row]:
@@ -144,12 +156,14 @@ def _drop_documents(db: apsw.Connection, documents: list[int]) -> None:
     db.executemany("DELETE FROM sources WHERE doc = ?", keys)
 
 
-def replace(db: apsw.Connection, path: str, rows: list[Row]) -> None:
-    """Make the file's rows these; one whose searched text is unchanged keeps its document and its vector."""
+def replace(db: apsw.Connection, path: str, rows: list[Row]) -> int:
+    """Make the file's rows these; one whose searched text is unchanged keeps its document and its vector. How many sources
+    they name."""
     old: dict[tuple[str, str, str], list[int]] = {}
     for doc, id, kind, text in db.execute("SELECT doc, id, kind, text FROM memories WHERE path = ?", (path,)):
         old.setdefault((id, kind, text), []).append(doc)
     fresh: list[Row] = []
+    places = 0
     for row in rows:
         kept = old.get((row.id, row.kind, row.text))
         if kept:
@@ -159,7 +173,7 @@ def replace(db: apsw.Connection, path: str, rows: list[Row]) -> None:
                 (row.status, row.at, row.importance, row.data, doc),
             )
             db.execute("DELETE FROM sources WHERE doc = ?", (doc,))
-            _point(db, doc, row)
+            places += _point(db, doc, row)
         else:
             fresh.append(row)
     _drop_documents(db, [doc for docs in old.values() for doc in docs])
@@ -173,10 +187,12 @@ def replace(db: apsw.Connection, path: str, rows: list[Row]) -> None:
             "INSERT INTO memories VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)",
             (number, path, row.id, row.kind, row.status, row.text, terms.count(" ") + 1, row.at, row.importance, row.data),
         )
-        _point(db, number, row)
+        places += _point(db, number, row)
+    return places
 
 
-def _point(db: apsw.Connection, doc: int, row: Row) -> None:
-    """Note where a memory's source stands."""
+def _point(db: apsw.Connection, doc: int, row: Row) -> int:
+    """Note where a memory's sources stand; how many there are."""
     ranges = json.loads(row.data).get("source_range", ()) if row.kind != "topic" else ()
     db.executemany("INSERT INTO sources VALUES(?, ?, ?, ?)", [(doc, *found) for found in ranges])
+    return len(ranges)

@@ -32,7 +32,8 @@ class Seen(NamedTuple):
 
 
 class Known(NamedTuple):
-    """A file as the index last read it; `done` counts the bytes of a thread file that are indexed."""
+    """A file as the index last read it; `done` counts the bytes of a thread file that are indexed, `documents` and `places`
+    what of it stands in the other tables."""
 
     path: str
     kind: str
@@ -43,6 +44,8 @@ class Known(NamedTuple):
     synced_ns: int
     done: int
     error: str
+    documents: int = 0
+    places: int = 0
 
 
 def settled(seen: Seen, known: Known | None) -> bool:

@@ -1,6 +1,6 @@
 """In: the path of an index file. Out: an open apsw connection with this version's tables, or a clear refusal.
 
-Tables: `files` (what was read, and its state), `threads` (packed columns of each thread's events and units, byte offsets
+Tables: `files` (what was read, its state, and how many documents and sources the other tables hold of it), `threads` (packed columns of each thread's events and units, byte offsets
 into the thread file among them; see `units`), `memories` (memories, prose blocks and topic headings), `sources` (the events
 that each of them rests on), `terms` (the one
 FTS5 table; contentless, documents of all kinds; the text itself stays in the files) with two fts5vocab views of its
@@ -13,16 +13,23 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memoryfs.errors import NewerSchemaError
+from memoryfs.errors import IndexDamagedError, NewerSchemaError
+from memoryfs.index import trouble
 from memoryfs.text import VERSION as TEXT_VERSION
 
 if TYPE_CHECKING:
     import apsw
 
-SCHEMA = 10
+SCHEMA = 11
+NAMES = frozenset(
+    "meta files threads memories sources codes stale terms terms_data terms_idx terms_docsize terms_config postings vocabulary"
+    " threads_counts memories_path memories_id sources_thread sources_doc".split()
+)
 BUSY_MS = 10_000
 FOLDER = ".memoryfs"
 FILE = "index.db"
@@ -30,7 +37,7 @@ FILE = "index.db"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS files(path TEXT PRIMARY KEY, kind TEXT, size INT, mtime_ns INT, ctime_ns INT, digest TEXT,
-  synced_ns INT, done INT, error TEXT) WITHOUT ROWID;
+  synced_ns INT, done INT, error TEXT, documents INT DEFAULT 0, places INT DEFAULT 0) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS threads(number INTEGER PRIMARY KEY, name TEXT UNIQUE, path TEXT, events INT, units INT,
   total_terms INT, embedded INT DEFAULT 0, names TEXT, packed BLOB);
 CREATE TABLE IF NOT EXISTS memories(doc INTEGER PRIMARY KEY, path TEXT, id TEXT, kind TEXT, status TEXT, text TEXT,
@@ -56,7 +63,7 @@ def path_of(root: Path) -> Path:
 
 
 def connect(path: Path | str, *, readonly: bool = False) -> apsw.Connection:
-    """Open and prepare the database. Raises NewerSchemaError; apsw.Error (CorruptError, NotADBError, …) passes through.
+    """Open and prepare the database. Raises NewerSchemaError, IndexDamagedError; apsw.Error (CorruptError, NotADBError, …) passes through.
 
     WAL where the file system allows it, else a rollback journal. An older schema, or terms made by another normaliser,
     is dropped and made anew: everything in it comes from the files. A lock is waited for, at most ten seconds.
@@ -69,7 +76,8 @@ def connect(path: Path | str, *, readonly: bool = False) -> apsw.Connection:
             uri += "&immutable=1"
         db = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
         db.set_busy_timeout(BUSY_MS)
-        check_version(db)
+        if check_version(db) == SCHEMA:
+            check_complete(db)
         return db
     db = apsw.Connection(str(path))
     try:
@@ -85,6 +93,8 @@ def connect(path: Path | str, *, readonly: bool = False) -> apsw.Connection:
                 db.set_busy_timeout(BUSY_MS)
                 db.pragma("journal_mode", "delete")
         db.pragma("synchronous", "normal")
+        if version == SCHEMA:
+            check_complete(db)
         if version != SCHEMA or not same_text(db):
             create(db)
         return db
@@ -120,31 +130,52 @@ def check_version(db: apsw.Connection) -> int:
     return version
 
 
+def check_complete(db: apsw.Connection) -> None:
+    """Raises IndexDamagedError where a table or an index of this version is missing."""
+    missing = NAMES.difference(name for (name,) in db.execute("SELECT name FROM sqlite_schema"))
+    if missing:
+        raise IndexDamagedError(f"no {', '.join(sorted(missing))}")
+
+
 def same_text(db: apsw.Connection) -> bool:
     """Whether the terms in the file were made by this version of the normaliser."""
     row = db.execute("SELECT value FROM meta WHERE key = 'text'").fetchall()
     return bool(row) and row[0][0] == TEXT_VERSION
 
 
-def create(db: apsw.Connection, *, anew: bool = False) -> None:
-    """Drop an older version's tables (with `anew`, this one's too) and make ours, in one transaction."""
+@contextmanager
+def transaction(db: apsw.Connection) -> Iterator[None]:
+    """What is written within is kept as a whole or not at all; an error is passed on as it was raised.
+
+    SQLite ends the transaction by itself where the disk is full or fails: there is nothing to roll back then. Where it is
+    nearly full the index takes none of what is left: apsw.FullError.
+    """
     import apsw
 
+    if db.filename and trouble.no_room(os.path.dirname(db.filename)):
+        raise apsw.FullError(trouble.FULL)
     db.execute("BEGIN IMMEDIATE")
     try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        with suppress(apsw.Error):
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+        raise
+
+
+def create(db: apsw.Connection, *, anew: bool = False) -> None:
+    """Drop an older version's tables (with `anew`, this one's too) and make ours, in one transaction."""
+    with transaction(db):
         if db.pragma("user_version") > SCHEMA:
             raise NewerSchemaError(f"schema {db.pragma('user_version')}", f"schema {SCHEMA}")
-        fresh = not anew and db.pragma("user_version") == SCHEMA and same_text(db)
-        if not fresh:  # otherwise another process made it while we waited
-            drop_all(db)
-            db.execute(_TABLES)
-            db.execute("INSERT OR REPLACE INTO meta VALUES('text', ?)", (TEXT_VERSION,))
-            db.pragma("user_version", SCHEMA)
-        db.execute("COMMIT")
-    except (apsw.Error, NewerSchemaError):
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
+        if not anew and db.pragma("user_version") == SCHEMA and same_text(db):
+            return  # another process made it while we waited
+        drop_all(db)
+        db.execute(_TABLES)
+        db.execute("INSERT OR REPLACE INTO meta VALUES('text', ?)", (TEXT_VERSION,))
+        db.pragma("user_version", SCHEMA)
 
 
 def drop_all(db: apsw.Connection) -> None:

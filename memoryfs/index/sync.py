@@ -11,7 +11,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memoryfs.index import memories, scan, threads
+from memoryfs.errors import IndexDamagedError
+from memoryfs.index import memories, scan, schema, threads
 from memoryfs.model import Problem
 
 if TYPE_CHECKING:
@@ -65,27 +66,30 @@ def run(index: Index, *, seconds: float | None = None) -> SyncReport:
         before = known.get(file.path)
         try:
             if before is not None and not before.error.startswith("!") and not _differs(index, file, before):
-                problems.extend(_noted(before))
+                problems.extend(noted(before))
                 continue
             notes = _read(index, file, before)
         except OSError as error:
             failed.add(file.path)
-            problems.append(_failure(index, file, before, error))
+            problems.append(_failure(index, file, error))
             continue
         problems.extend(notes)
         counts["changed" if before else "added"] += 1
     read = {file.path for file in todo}
     for path, old in known.items():
         if old.error and path in seen and path not in read:
-            problems.extend(_noted(old))
+            problems.extend(noted(old))
     return SyncReport(
         **counts, removed=len(gone), unchanged=len(seen) - sum(counts.values()) - len(failed),
         problems=tuple(problems), seconds=time.perf_counter() - begun,
     )
 
 
-def _noted(known: scan.Known) -> list[Problem]:
-    return [Problem(**p) for p in json.loads(known.error.lstrip("!"))] if known.error else []
+def noted(known: scan.Known) -> list[Problem]:
+    try:
+        return [Problem(**p) for p in json.loads(known.error.lstrip("!"))] if known.error else []
+    except (ValueError, TypeError) as error:
+        raise IndexDamagedError(f"what was noted of {known.path} cannot be read") from error
 
 
 def _differs(index: Index, file: scan.Seen, before: scan.Known) -> bool:
@@ -121,42 +125,32 @@ def _read(index: Index, file: scan.Seen, before: scan.Known | None) -> tuple[Pro
     digest = md5(data, usedforsecurity=False).hexdigest()
     error = json.dumps([p.to_dict() for p in topic.problems]) if topic.problems else ""
     db = index.db
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        memories.replace(db, file.path, rows)
+    with schema.transaction(db):
+        places = memories.replace(db, file.path, rows)
         db.execute(
-            "INSERT OR REPLACE INTO files VALUES(?, 'topic', ?, ?, ?, ?, ?, ?, ?)",
-            (file.path, len(data), file.mtime_ns, file.ctime_ns, digest, now, len(data), error),
+            "INSERT OR REPLACE INTO files VALUES(?, 'topic', ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (file.path, len(data), file.mtime_ns, file.ctime_ns, digest, now, len(data), error, len(rows), places),
         )
-        db.execute("COMMIT")
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
     return topic.problems
 
 
 def _remove(index: Index, path: str, kind: str) -> None:
     db = index.db
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with schema.transaction(db):
         if kind == "thread":
             if db.execute("SELECT 1 FROM threads WHERE name = ? AND path = ?", (scan.thread_of(path), path)).fetchall():
                 threads.drop(db, scan.thread_of(path))
         else:
             memories.drop(db, path)
         db.execute("DELETE FROM files WHERE path = ?", (path,))
-        db.execute("COMMIT")
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
 
 
-def _failure(index: Index, file: scan.Seen, before: scan.Known | None, error: OSError) -> Problem:
+def _failure(index: Index, file: scan.Seen, error: OSError) -> Problem:
     problem = Problem(file.path, f"cannot be read: {error.strerror or error}", "It is tried again at the next use.")
     if index.writable:
-        old = (before.digest, before.done) if before else ("", 0)
         index.db.execute(
-            "INSERT OR REPLACE INTO files VALUES(?, ?, -1, 0, 0, ?, ?, ?, ?)",
-            (file.path, file.kind, old[0], time.time_ns(), old[1], "!" + json.dumps([problem.to_dict()])),
+            "INSERT INTO files VALUES(?, ?, -1, 0, 0, '', ?, 0, ?, 0, 0) ON CONFLICT(path) DO UPDATE SET "
+            "size = -1, mtime_ns = 0, ctime_ns = 0, synced_ns = excluded.synced_ns, error = excluded.error",
+            (file.path, file.kind, time.time_ns(), "!" + json.dumps([problem.to_dict()])),
         )
     return problem

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from memoryfs.index.scan import Known, Seen, thread_of
+from memoryfs.index.schema import transaction
 from memoryfs.index.units import SHIFT, ThreadMap
 from memoryfs.model import Problem
 from memoryfs.text import index_terms
@@ -23,16 +24,17 @@ BATCH_UNITS = 4000  # a transaction holds about this many documents: well under 
 
 
 def drop(db: apsw.Connection, name: str) -> None:
-    """Remove a thread's rows; inside the caller's transaction."""
-    row = db.execute("SELECT number, units FROM threads WHERE name = ?", (name,)).fetchall()
+    """Remove a thread's rows, that of its file too; inside the caller's transaction."""
+    row = db.execute("SELECT number, units, path FROM threads WHERE name = ?", (name,)).fetchall()
     if not row:
         return
-    number, units = row[0]
+    number, units, path = row[0]
     documents = [(number << SHIFT | unit,) for unit in range(units)]
     db.executemany("DELETE FROM terms WHERE rowid = ?", documents)
     if has_table(db, "vectors"):
         db.executemany("INSERT OR IGNORE INTO stale VALUES(?)", documents)
     db.execute("DELETE FROM threads WHERE number = ?", (number,))
+    db.execute("DELETE FROM files WHERE path = ?", (path,))
 
 
 def _number(db: apsw.Connection, name: str) -> int:
@@ -86,8 +88,7 @@ def sync_thread(db: apsw.Connection, root: Path, seen: Seen, known: Known | None
                 file.seek(0)
         start_over = done == 0
         if thread is None or start_over:
-            db.execute("BEGIN IMMEDIATE")
-            try:
+            with transaction(db):
                 drop(db, name)
                 number = _number(db, name)
                 db.execute(
@@ -95,10 +96,6 @@ def sync_thread(db: apsw.Connection, root: Path, seen: Seen, known: Known | None
                     (number, name, seen.path, ThreadMap(number, name, seen.path).pack()),
                 )
                 db.execute("DELETE FROM files WHERE path = ?", (seen.path,))
-                db.execute("COMMIT")
-            except BaseException:
-                db.execute("ROLLBACK")
-                raise
             thread = ThreadMap(number, name, seen.path)
         problems: list[Problem] = []
         rows: list[tuple[int, str]] = []
@@ -130,12 +127,10 @@ def _write(
     now_ns: int, final: bool, problems: list[Problem],
 ) -> bool:
     """One batch: documents, columns and the file's state together. False if another process was faster."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(db):
         state = db.execute("SELECT events FROM threads WHERE number = ?", (thread.number,)).fetchall()
         if not state or state[0][0] != before:
-            db.execute("ROLLBACK")
-            return False
+            return False  # and nothing is written
         db.executemany("INSERT INTO terms(rowid, body) VALUES(?, ?)", rows)
         db.execute(
             "UPDATE threads SET events = ?, units = ?, total_terms = ?, names = ?, packed = ? WHERE number = ?",
@@ -143,15 +138,10 @@ def _write(
         )
         size = seen.size if final else -1
         db.execute(
-            "INSERT OR REPLACE INTO files VALUES(?, 'thread', ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO files VALUES(?, 'thread', ?, ?, ?, ?, ?, ?, ?, ?, 0)",
             (seen.path, size, seen.mtime_ns, seen.ctime_ns, digest, now_ns, done,
-             json.dumps([p.to_dict() for p in problems]) if problems else ""),
+             json.dumps([p.to_dict() for p in problems]) if problems else "", len(thread)),
         )
-        db.execute("COMMIT")
-        return True
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
+    return True
 
 

@@ -15,7 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
+from zlib import crc32
 
+from memoryfs.errors import IndexDamagedError
 from memoryfs.patterns import lazy
 
 SHIFT = 24
@@ -115,19 +117,26 @@ class ThreadMap:
         return len(self.event)
 
     def pack(self) -> bytes:
-        """All columns as one blob; `unpack` is its inverse on machines of the same byte order."""
+        """All columns as one blob behind their sizes and a checksum; `unpack` is its inverse on machines of the same byte order."""
         columns = [getattr(self, name).tobytes() for name in self._COLUMNS]
-        head = json.dumps([len(c) for c in columns]).encode() + b"\n"
-        return head + b"".join(columns)
+        rest = b"".join(columns)
+        return json.dumps([crc32(rest), *(len(c) for c in columns)]).encode() + b"\n" + rest
 
     @classmethod
     def unpack(cls, number: int, name: str, path: str, names: str, blob: bytes) -> ThreadMap:
-        out = cls(number, name, path, json.loads(names))
-        head, _, rest = blob.partition(b"\n")
-        position = 0
-        for column, size in zip(cls._COLUMNS, json.loads(head), strict=True):
-            getattr(out, column).frombytes(rest[position : position + size])
-            position += size
+        """A thread from its row. Raises IndexDamagedError."""
+        try:
+            out = cls(number, name, path, json.loads(names))
+            head, _, rest = blob.partition(b"\n")
+            checksum, *sizes = json.loads(head)
+            if crc32(rest) != checksum:
+                raise ValueError("checksum")
+            position = 0
+            for column, size in zip(cls._COLUMNS, sizes, strict=True):
+                getattr(out, column).frombytes(rest[position : position + size])
+                position += size
+        except (ValueError, TypeError, AttributeError) as error:
+            raise IndexDamagedError(f"the columns of {name} cannot be read") from error
         out.total_terms = sum(out.terms)
         return out
 

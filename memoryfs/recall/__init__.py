@@ -28,4 +28,4 @@ def dedupe(index: Index, text: str, *, embedder: Embedder | None = None) -> dict
     """Whether the store holds the statement already; see `memoryfs.recall.duplicates`."""
     from memoryfs.recall.duplicates import dedupe as judge
 
-    return judge(index, text, embedder=embedder)
+    return index.guarded(lambda: judge(index, text, embedder=embedder))

@@ -7,7 +7,6 @@ own BM25 (divided by the best), its vector similarity above the mean, and a shar
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from memoryfs.index.lexical import Term, idf
-from memoryfs.index.memories import memory_from_json
+from memoryfs.index.memories import memory_from_json, tags_from_json
 from memoryfs.index.units import NO_TIME, SHIFT
 from memoryfs.model import Breadcrumb, Memory
 from memoryfs.patterns import lazy
@@ -116,7 +115,7 @@ def standing(row: tuple, about: tuple[str, ...], query: Query, now: float) -> di
         from memoryfs import staleness
 
         why["unchecked"] = -(CHANGED if reason.startswith(staleness.SOURCE) else OVERDUE)
-    if '"branch"' in data and json.loads(data).get("metadata", {}).get("branch"):
+    if '"branch"' in data and memory_from_json(id, state, path, data).metadata.get("branch"):
         why["branch"] = -STAGED
     return why
 
@@ -152,6 +151,6 @@ def rows_of(index: Index, docs: Collection[int]) -> dict[int, tuple]:
 def topics_of(index: Index) -> dict[str, tuple[str, ...]]:
     """Normalised tags by topic path."""
     return {
-        path: tuple(normalise(tag) for tag in json.loads(data).get("tags", ()))
+        path: tuple(normalise(tag) for tag in tags_from_json(path, data))
         for path, data in index.db.execute("SELECT path, data FROM memories WHERE kind = 'topic'")
     }

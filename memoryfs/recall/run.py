@@ -68,26 +68,38 @@ def recall(
     asked = analyse(f"{query} {file}" if file else query)
     if not asked.plain:
         raise UsageError("the query is empty")
-    notices = list(index.take_notices())
+    said = index.take_notices()
+    found = index.guarded(lambda: _answer(
+        index, query, asked, k=k, level=level, max_tokens=max_tokens, status=tuple(status), until=until, embedder=embedder,
+        generator=generator, now=now, expansion=expansion,
+    ))
+    return replace(found, notices=(*said, *index.take_notices(), *found.notices))
+
+
+def _answer(
+    index: Index, query: str, asked: Query, *, k: int, level: str, max_tokens: int, status: tuple[str, ...], until: float | None,
+    embedder: Embedder | None, generator: Generator | None, now: datetime, expansion: str,
+) -> Recall:
+    """The stages, from an index that is taken to be whole."""
+    notices: list[str] = []
     vector = _vector(index, query, embedder, notices)
     decision = decide.decide(asked)
 
     def find(query: Query, vector: object | None, most: int = CANDIDATES) -> Found:
         return retrieve(
-            index, query, status=tuple(status), now=now.timestamp(), until=until, ranges=time.spans(query.text, now),
+            index, query, status=status, now=now.timestamp(), until=until, ranges=time.spans(query.text, now),
             vector=vector, want_events=level != "0", most=most,
         )
 
-    asked = index.guarded(lambda: glossary.widened(index, asked))
-    found = index.guarded(lambda: find(asked, vector))
-    notices.extend(index.take_notices())
+    asked = glossary.widened(index, asked)
+    found = find(asked, vector)
     why_not = abstain.weak(index, asked, found)
     chosen = _level(level, decision, found)
     if expansion:  # it ranks; what the question needs, and whether it is answered, its own words told
         from memoryfs.recall import expand
 
         wider = expand.widened(asked, vector, expansion, embedder)
-        found = index.guarded(lambda: find(*wider))
+        found = find(*wider)
     memories = tuple(item.crumb for item in found.memories[:k])
     evidence: tuple[Evidence, ...] = ()
     if chosen >= 2 and found.events:

@@ -191,7 +191,7 @@ def test_every_thread_gets_its_turn_before_one_is_finished(tmp_path):
         embedder = Axes("cat")
         assert not ix.vectors_ready()
         dense.reset(ix.db, embedder)
-        dense.embed_pending(ix, embedder, 4, clock=lambda: next(ticks))
+        list(dense.embedding(ix, embedder, 4, clock=lambda: next(ticks)))
         assert [done for done, in ix.db.execute("SELECT embedded FROM threads ORDER BY name")] == [16, 16]
 
 

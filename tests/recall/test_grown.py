@@ -26,4 +26,5 @@ def test_a_grown_index_and_a_rebuilt_one_give_the_same_answers(tmp_path, monkeyp
     before = [store.recall(q, level=2, vectors=False).to_dict() for q in asked]
     shutil.rmtree(store.root / ".memoryfs")
     again = MemoryStore.open(store.root, clock=store.clock)
+    assert "replaced or deleted" in again.recall("deploy", vectors=False).notices[0]
     assert [again.recall(q, level=2, vectors=False).to_dict() for q in asked] == before
