@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +19,7 @@ from pathlib import Path
 SECONDS = 3.0
 MOST_BYTES = 64 << 20  # of a file that is compared with its commit
 DEFAULTS = ("main", "master", "trunk", "develop")
+_ORIGIN = "refs/remotes/origin/HEAD"
 _SAFE = (
     "git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false",
     "-c", "log.showSignature=false", "-c", "submodule.recurse=false", "-c", "protocol.allow=never",
@@ -25,7 +27,8 @@ _SAFE = (
 
 
 def git(directory: Path, *arguments: str) -> tuple[int, str]:
-    """Exit code and output of one git command run in `directory`; (-1, "") if git cannot be run or takes too long."""
+    """Exit code and output, without its last line end, of one git command run in `directory`; (-1, "") if git cannot be run or
+    takes too long."""
     import subprocess
 
     try:
@@ -35,7 +38,7 @@ def git(directory: Path, *arguments: str) -> tuple[int, str]:
         )
     except (OSError, subprocess.TimeoutExpired):
         return -1, ""
-    return done.returncode, done.stdout.decode("utf-8", "replace").strip()
+    return done.returncode, done.stdout.decode("utf-8", "replace").removesuffix("\n")
 
 
 def _environment() -> dict[str, str]:
@@ -86,20 +89,40 @@ class Lines:
 def main_line(directory: Path) -> str:
     """The commit that holds: the tip of the default branch, here or as last fetched, whichever is newer; where the repository
     has none of the usual names, what is checked out. "" where that cannot be told."""
-    names = [f"refs/{place}/{name}" for name in DEFAULTS for place in ("heads", "remotes/origin")]
-    form = "%(refname) %(objectname) %(committerdate:unix) %(symref)"
-    code, told = git(directory, "for-each-ref", f"--format={form}", "refs/remotes/origin/HEAD", *names)
-    if code != 0:
+    tips = _tips(directory)
+    if tips is None:
         return ""
-    rows = [line.split(" ") for line in told.splitlines()]
-    found = {row[0]: (int(row[2]), row[1]) for row in rows if len(row) == 4 and row[2].isdigit()}
-    named = next((row[3].removeprefix("refs/remotes/origin/") for row in rows if row[0] == "refs/remotes/origin/HEAD" and row[3]), "")
-    named = named or next((name for name in DEFAULTS if f"refs/heads/{name}" in found), "")
-    tips = [found[ref] for ref in (f"refs/heads/{named}", f"refs/remotes/origin/{named}", "refs/remotes/origin/HEAD") if ref in found]
-    if tips:
-        return max(tips, key=lambda tip: tip[0])[1]
+    name = _default(tips)
+    found = [tips[ref] for ref in (f"refs/heads/{name}", f"refs/remotes/origin/{name}", _ORIGIN) if ref in tips]
+    if found:
+        return max(found, key=lambda tip: tip.time).commit
     code, commit = git(directory, "rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD^{commit}")
     return commit if code == 0 else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tip:
+    """The newest commit of a branch, its time in epoch seconds (0 where git cannot read it), and the ref that it is read through."""
+
+    commit: str
+    time: int
+    through: str = ""
+
+
+def _tips(directory: Path) -> dict[str, _Tip] | None:
+    """By ref, the branches that can be the default one, here and at origin; None where git does not answer."""
+    names = [f"refs/{place}/{name}" for name in DEFAULTS for place in ("heads", "remotes/origin")]
+    form = "%(refname) %(objectname) %(committerdate:unix) %(symref)"
+    code, told = git(directory, "for-each-ref", f"--format={form}", _ORIGIN, *names)
+    rows = [line.split(" ") for line in told.split("\n") if line]
+    return {ref: _Tip(commit, int(time) if time.isdigit() else 0, through) for ref, commit, time, through in rows} if code == 0 else None
+
+
+def _default(tips: Mapping[str, _Tip]) -> str:
+    """The default branch's name: what `origin/HEAD` names, else the first usual name that is here, or else at origin; or ""."""
+    if _ORIGIN in tips and tips[_ORIGIN].through:
+        return tips[_ORIGIN].through.removeprefix("refs/remotes/origin/")
+    return next((name for place in ("heads", "remotes/origin") for name in DEFAULTS if f"refs/{place}/{name}" in tips), "")
 
 
 def in_repository(directory: Path) -> bool:
@@ -154,14 +177,9 @@ def _as_committed(folder: Path, name: str) -> bool:
 
 
 def default_branch(directory: Path) -> str | None:
-    """The repository's main line: what `origin/HEAD` names, else the first of main, master, trunk, develop that exists."""
-    code, named = git(directory, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
-    if code == 0 and named:
-        return named.removeprefix("origin/")
-    for name in DEFAULTS:
-        if git(directory, "rev-parse", "--verify", "--quiet", f"refs/heads/{name}")[0] == 0:
-            return name
-    return None
+    """The repository's main line: what `origin/HEAD` names, else the first of main, master, trunk, develop that is here or at origin."""
+    tips = _tips(directory)
+    return _default(tips) or None if tips is not None else None
 
 
 def is_merged(directory: Path, branch: str) -> bool | None:
