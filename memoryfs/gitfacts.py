@@ -36,7 +36,7 @@ def git(directory: Path, *arguments: str) -> tuple[int, str]:
             [*_SAFE, *arguments], cwd=directory, env=_environment(), stdin=subprocess.DEVNULL, capture_output=True,
             timeout=SECONDS, check=False,
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except (OSError, ValueError, subprocess.TimeoutExpired):  # ValueError: a NUL in a path or a name
         return -1, ""
     return done.returncode, done.stdout.decode("utf-8", "replace").removesuffix("\n")
 
@@ -68,7 +68,7 @@ class Lines:
                 self._command, cwd=self._directory, env=_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
             )
-        except OSError:
+        except (OSError, ValueError):
             return
         stop = threading.Timer(max(0.0, self._seconds), process.kill)
         stop.start()
@@ -126,8 +126,9 @@ def _default(tips: Mapping[str, _Tip]) -> str:
 
 
 def in_repository(directory: Path) -> bool:
-    """Whether `directory` lies in a working tree; looks for `.git`, starts nothing."""
-    return any((parent / ".git").exists() for parent in (directory, *directory.parents))
+    """Whether `directory` is there and lies in a working tree; looks for `.git`, starts nothing. A path that no folder can have
+    (too long, with a NUL) is not there."""
+    return os.path.isdir(directory) and any(os.path.exists(parent / ".git") for parent in (directory, *directory.parents))
 
 
 def modified(path: Path) -> datetime | None:

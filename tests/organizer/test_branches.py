@@ -87,6 +87,20 @@ def test_where_nothing_is_known_of_the_branch_nothing_is_marked(tmp_path, store,
     assert branch_of(store, "8443") == ""
 
 
+@pytest.mark.parametrize("cwd", ["/" + "a" * 5000, "/a" * 3000], ids=["long name", "long path"])
+def test_a_folder_that_cannot_be_costs_only_its_own_session(tmp_path, store, repo, organize, cwd):
+    report = organize(session(tmp_path, Path(cwd), "s1", "FACT: The cookie lives 7 days in src/login.ts.", "feature/x"),
+                      session(tmp_path, repo, "s2", "FACT: The port is 8443.", "feature/x"))
+    assert [s.status for s in report.sessions] == ["done", "done"] and not report.problems
+    assert branch_of(store, "8443") == "feature/x" and branch_of(store, "cookie") == ""
+    assert (store / "MEMORY.md").exists() and not organize().problems
+
+
+def test_a_name_too_long_for_a_folder_names_no_project(tmp_path, store, organize):
+    organize(session(tmp_path, Path("/src/" + "a" * 5000), "s1", "FACT: The port is 8443.", "main"))
+    assert not any("aaaa" in path.read_text() for path in store.rglob("*.md"))
+
+
 def test_what_git_says_of_a_branch(repo):
     merged = gitfacts.is_merged
     assert merged(repo, "feature/x") is False and merged(repo, "main") is True and merged(repo, "HEAD") is None
@@ -98,6 +112,7 @@ def test_what_git_says_of_a_branch(repo):
     git(repo, "merge", "-q", "--ff-only", "new")
     assert merged(repo, "new") is True
     assert merged(repo.parent, "new") is None
+    assert merged(Path("/a\0b"), "new") is None and merged(Path("/" + "a" * 5000), "new") is None
 
 
 @pytest.mark.parametrize("name", ["x", "feature/a-b_c", "fix;drop", 'a"b', "a,b", "`x`", "日本"])
