@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from memoryfs.exact import ExactValue
 from memoryfs.model import Event
+from memoryfs.notation import pictured
 from memoryfs.text import is_stopword, normalise, stem
 from organizer.rules.cues import language_of
 
@@ -40,10 +41,10 @@ def repository(cwd: str | None) -> str:
     "" for a home directory, a system folder or nothing, and for a name too long for a folder."""
     if not cwd:
         return ""
-    path = _WORKTREE.sub("", cwd.replace("\\", "/").rstrip("/"))
+    path = _WORKTREE.sub("", pictured(cwd).replace("\\", "/").rstrip("/"))
     if not path or _HOMES.match(path) or path.count("/") < 1:
         return ""
-    name = path.rsplit("/", 1)[-1]
+    name = path.rsplit("/", 1)[-1].strip()
     return name if len(name.encode("utf-8", "replace")) <= _NAME_BYTES else ""
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -94,6 +97,21 @@ def test_a_folder_that_cannot_be_costs_only_its_own_session(tmp_path, store, rep
     assert [s.status for s in report.sessions] == ["done", "done"] and not report.problems
     assert branch_of(store, "8443") == "feature/x" and branch_of(store, "cookie") == ""
     assert (store / "MEMORY.md").exists() and not organize().problems
+
+
+@pytest.mark.parametrize("odd", ["\0", "\x1b[2J", "\x07", "\x85", "\u2028", "\n---\n", "\ud800", "\x7f"], ids=ascii)
+def test_control_characters_in_folder_and_branch_reach_no_file(tmp_path, store, organize, odd):
+    turns = [("user", "FACT: The port is 8443."), ("assistant", "ok"), ("user", "RULE: Never use tabs."), ("assistant", "ok"), ("user", "And the ports?")]
+    path = transcript(tmp_path / "s1.jsonl", "s1", "2026-05-01", turns)
+    records = [json.loads(line) | {"cwd": f"/src/sch{odd}ool", "gitBranch": f"fix/{odd}x"} for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert not organize(path).problems and not organize(path).problems
+    files = [p for p in store.rglob("*") if p.is_file() and p.suffix in (".md", ".jsonl")]
+    assert any("episodes" in p.parts for p in files) and (store / "threads").exists()
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        assert not [c for c in text if unicodedata.category(c) in ("Cc", "Cs", "Zl") and c != "\n"], file
+        assert not re.search(r"\\u(?:00[01789]|2028|d8)|\\x", text), file
 
 
 def test_a_name_too_long_for_a_folder_names_no_project(tmp_path, store, organize):
