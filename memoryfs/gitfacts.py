@@ -63,6 +63,8 @@ class Lines:
         import subprocess
         import threading
 
+        if self._seconds <= 0:
+            return
         try:
             process = subprocess.Popen(
                 self._command, cwd=self._directory, env=_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -70,7 +72,7 @@ class Lines:
             )
         except (OSError, ValueError):
             return
-        stop = threading.Timer(max(0.0, self._seconds), process.kill)
+        stop = threading.Timer(self._seconds, process.kill)
         stop.start()
         try:
             assert process.stdout is not None
@@ -155,7 +157,7 @@ def _last_change(path: str, moment: datetime) -> tuple[datetime, str]:
     folder, name = os.path.split(path)
     if in_repository(Path(folder)) and _as_committed(Path(folder), name):
         _, written = git(Path(folder), "log", "-1", "--format=%cI", "--no-show-signature", "--", f"./{name}")
-        if written:
+        with suppress(ValueError):  # none, or after the year 9999
             return datetime.fromisoformat(written), "git"
     return moment, "mtime"
 
