@@ -2,21 +2,30 @@
 
 git is started only by a call of these functions, with a time limit. It reads: no hook, monitor, filter, external diff, pager or
 remote of the repository is run, no lock is taken, and a repository that git itself does not trust stays unread. No git, no
-repository or no answer in time is "unknown", never an error.
+repository or no answer in time is "unknown", never an error; where git was silent once, it is left alone for a while.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+import signal
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from memoryfs import scope
+
+if TYPE_CHECKING:
+    import subprocess
 
 SECONDS = 3.0
+RESPITE = 600.0  # seconds in which git is not asked again in a repository where it gave no answer in time
 MOST_BYTES = 64 << 20  # of a file that is compared with its commit
 DEFAULTS = ("main", "master", "trunk", "develop")
 _ORIGIN = "refs/remotes/origin/HEAD"
@@ -28,17 +37,59 @@ _SAFE = (
 
 def git(directory: Path, *arguments: str) -> tuple[int, str]:
     """Exit code and output, without its last line end, of one git command run in `directory`; (-1, "") if git cannot be run or
-    takes too long."""
+    takes too long, or took too long in this repository a short while ago."""
     import subprocess
 
-    try:
-        done = subprocess.run(
-            [*_SAFE, *arguments], cwd=directory, env=_environment(), stdin=subprocess.DEVNULL, capture_output=True,
-            timeout=SECONDS, check=False,
-        )
-    except (OSError, ValueError, subprocess.TimeoutExpired):  # ValueError: a NUL in a path or a name
+    process = _started(directory, arguments, SECONDS)
+    if process is None:
         return -1, ""
-    return done.returncode, done.stdout.decode("utf-8", "replace").removesuffix("\n")
+    try:
+        told, _ = process.communicate(timeout=SECONDS)
+        return process.returncode, told.decode("utf-8", "replace").removesuffix("\n")
+    except subprocess.TimeoutExpired:
+        _silent[_repository(directory)] = monotonic()
+        return -1, ""
+    finally:
+        _ended(process)
+
+
+_silent: dict[str, float] = {}  # repository → when git last gave no answer in it in time
+
+
+def _started(directory: Path, arguments: Sequence[str], seconds: float) -> subprocess.Popen[bytes] | None:
+    """git at work in `directory`; None where it cannot be run, has no time, or gave no answer in this repository a short while ago."""
+    import subprocess
+
+    if seconds <= 0 or (_silent and monotonic() - _silent.get(_repository(directory), float("-inf")) < RESPITE):
+        return None
+    try:
+        return subprocess.Popen(
+            [*_SAFE, *arguments], cwd=directory, env=_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, start_new_session=True,
+        )
+    except (OSError, ValueError):  # ValueError: a NUL in a path or a name
+        return None
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Ends git and what it has started, which would keep its output open."""
+    if process.returncode is None:
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    _stop(process)
+    if process.stdout is not None:
+        with suppress(OSError):
+            process.stdout.close()
+    process.wait()
+
+
+def _repository(directory: Path) -> str:
+    """What stands for the repository in which `directory` lies: its main working folder; the folder itself where there is none."""
+    folder = scope.main_worktree(directory)
+    return os.path.realpath(next((parent for parent in (folder, *folder.parents) if os.path.exists(parent / ".git")), folder))
 
 
 def _environment() -> dict[str, str]:
@@ -57,35 +108,29 @@ class Lines:
 
     def __init__(self, directory: Path, *arguments: str, seconds: float) -> None:
         self.code: int | None = None
-        self._command, self._directory, self._seconds = [*_SAFE, *arguments], directory, seconds
+        self._arguments, self._directory, self._seconds = arguments, directory, seconds
 
     def __iter__(self) -> Iterator[bytes]:
-        import subprocess
         import threading
 
-        if self._seconds <= 0:
+        process = _started(self._directory, self._arguments, self._seconds)
+        if process is None:
             return
-        try:
-            process = subprocess.Popen(
-                self._command, cwd=self._directory, env=_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-        except (OSError, ValueError):
-            return
-        stop = threading.Timer(self._seconds, process.kill)
+        stop = threading.Timer(self._seconds, _stop, (process,))
         stop.start()
+        silent = True
         try:
             assert process.stdout is not None
             for line in process.stdout:
+                silent = False
                 yield line.rstrip(b"\n")
             code = process.wait()
             self.code = code if code >= 0 else None
+            if silent and self.code is None:
+                _silent[_repository(self._directory)] = monotonic()
         finally:
             stop.cancel()
-            process.kill()
-            with suppress(OSError):
-                process.stdout.close()
-            process.wait()
+            _ended(process)
 
 
 def main_line(directory: Path) -> str:
@@ -196,12 +241,11 @@ def is_merged(directory: Path, branch: str) -> bool | None:
         return None
     if branch == main:
         return True
-    found = [r for r in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}")
-             if git(directory, "rev-parse", "--verify", "--quiet", r)[0] == 0]
+    found, into = _here(directory, branch), _here(directory, main)
+    if found is None or into is None:
+        return None
     if not found:
         return True
-    into = [r for r in (f"refs/heads/{main}", f"refs/remotes/origin/{main}")
-            if git(directory, "rev-parse", "--verify", "--quiet", r)[0] == 0]
     for tip in found:
         codes = [git(directory, "merge-base", "--is-ancestor", tip, line)[0] for line in into]
         if 0 in codes:
@@ -209,6 +253,12 @@ def is_merged(directory: Path, branch: str) -> bool | None:
         if -1 in codes:
             return None
     return False
+
+
+def _here(directory: Path, branch: str) -> list[str] | None:
+    """The refs of a branch, here and at origin, as far as there are any; None where git does not answer."""
+    codes = {ref: git(directory, "rev-parse", "--verify", "--quiet", ref)[0] for ref in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}")}
+    return None if -1 in codes.values() else [ref for ref, code in codes.items() if code == 0]
 
 
 def _untouched(directory: Path, branch: str) -> bool:
