@@ -111,7 +111,7 @@ def wanted(file: str, root: Path, cwd: Path) -> Wanted:
     project = root.parent if root.name == FOLDER else cwd
     given = Path(os.path.abspath(cwd / Path(file.strip()).expanduser()))
     other = Path(os.path.abspath(project / file.strip()))
-    return Wanted(other if not given.exists() and other.exists() else given, project)
+    return Wanted(other if not os.path.exists(given) and os.path.exists(other) else given, project)
 
 
 def recall(

@@ -2,22 +2,33 @@
 
 git is started only by a call of these functions, with a time limit. It reads: no hook, monitor, filter, external diff, pager or
 remote of the repository is run, no lock is taken, and a repository that git itself does not trust stays unread. No git, no
-repository or no answer in time is "unknown", never an error.
+repository or no answer in time is "unknown", never an error; where git was silent once, it is left alone for a while.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+import signal
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from memoryfs import scope
+
+if TYPE_CHECKING:
+    import subprocess
 
 SECONDS = 3.0
+RESPITE = 600.0  # seconds in which git is not asked again in a repository where it gave no answer in time
 MOST_BYTES = 64 << 20  # of a file that is compared with its commit
 DEFAULTS = ("main", "master", "trunk", "develop")
+_ORIGIN = "refs/remotes/origin/HEAD"
 _SAFE = (
     "git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false",
     "-c", "log.showSignature=false", "-c", "submodule.recurse=false", "-c", "protocol.allow=never",
@@ -25,17 +36,60 @@ _SAFE = (
 
 
 def git(directory: Path, *arguments: str) -> tuple[int, str]:
-    """Exit code and output of one git command run in `directory`; (-1, "") if git cannot be run or takes too long."""
+    """Exit code and output, without its last line end, of one git command run in `directory`; (-1, "") if git cannot be run or
+    takes too long, or took too long in this repository a short while ago."""
     import subprocess
 
-    try:
-        done = subprocess.run(
-            [*_SAFE, *arguments], cwd=directory, env=_environment(), stdin=subprocess.DEVNULL, capture_output=True,
-            timeout=SECONDS, check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+    process = _started(directory, arguments, SECONDS)
+    if process is None:
         return -1, ""
-    return done.returncode, done.stdout.decode("utf-8", "replace").strip()
+    try:
+        told, _ = process.communicate(timeout=SECONDS)
+        return process.returncode, told.decode("utf-8", "replace").removesuffix("\n")
+    except subprocess.TimeoutExpired:
+        _silent[_repository(directory)] = monotonic()
+        return -1, ""
+    finally:
+        _ended(process)
+
+
+_silent: dict[str, float] = {}  # repository → when git last gave no answer in it in time
+
+
+def _started(directory: Path, arguments: Sequence[str], seconds: float) -> subprocess.Popen[bytes] | None:
+    """git at work in `directory`; None where it cannot be run, has no time, or gave no answer in this repository a short while ago."""
+    import subprocess
+
+    if seconds <= 0 or (_silent and monotonic() - _silent.get(_repository(directory), float("-inf")) < RESPITE):
+        return None
+    try:
+        return subprocess.Popen(
+            [*_SAFE, *arguments], cwd=directory, env=_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, start_new_session=True,
+        )
+    except (OSError, ValueError):  # ValueError: a NUL in a path or a name
+        return None
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Ends git and what it has started, which would keep its output open."""
+    if process.returncode is None:
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    _stop(process)
+    if process.stdout is not None:
+        with suppress(OSError):
+            process.stdout.close()
+    process.wait()
+
+
+def _repository(directory: Path) -> str:
+    """What stands for the repository in which `directory` lies: its main working folder; the folder itself where there is none."""
+    folder = scope.main_worktree(directory)
+    return os.path.realpath(next((parent for parent in (folder, *folder.parents) if os.path.exists(parent / ".git")), folder))
 
 
 def _environment() -> dict[str, str]:
@@ -54,57 +108,74 @@ class Lines:
 
     def __init__(self, directory: Path, *arguments: str, seconds: float) -> None:
         self.code: int | None = None
-        self._command, self._directory, self._seconds = [*_SAFE, *arguments], directory, seconds
+        self._arguments, self._directory, self._seconds = arguments, directory, seconds
 
     def __iter__(self) -> Iterator[bytes]:
-        import subprocess
         import threading
 
-        try:
-            process = subprocess.Popen(
-                self._command, cwd=self._directory, env=_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-        except OSError:
+        process = _started(self._directory, self._arguments, self._seconds)
+        if process is None:
             return
-        stop = threading.Timer(max(0.0, self._seconds), process.kill)
+        stop = threading.Timer(self._seconds, _stop, (process,))
         stop.start()
+        silent = True
         try:
             assert process.stdout is not None
             for line in process.stdout:
+                silent = False
                 yield line.rstrip(b"\n")
             code = process.wait()
             self.code = code if code >= 0 else None
+            if silent and self.code is None:
+                _silent[_repository(self._directory)] = monotonic()
         finally:
             stop.cancel()
-            process.kill()
-            with suppress(OSError):
-                process.stdout.close()
-            process.wait()
+            _ended(process)
 
 
 def main_line(directory: Path) -> str:
     """The commit that holds: the tip of the default branch, here or as last fetched, whichever is newer; where the repository
     has none of the usual names, what is checked out. "" where that cannot be told."""
-    names = [f"refs/{place}/{name}" for name in DEFAULTS for place in ("heads", "remotes/origin")]
-    form = "%(refname) %(objectname) %(committerdate:unix) %(symref)"
-    code, told = git(directory, "for-each-ref", f"--format={form}", "refs/remotes/origin/HEAD", *names)
-    if code != 0:
+    tips = _tips(directory)
+    if tips is None:
         return ""
-    rows = [line.split(" ") for line in told.splitlines()]
-    found = {row[0]: (int(row[2]), row[1]) for row in rows if len(row) == 4 and row[2].isdigit()}
-    named = next((row[3].removeprefix("refs/remotes/origin/") for row in rows if row[0] == "refs/remotes/origin/HEAD" and row[3]), "")
-    named = named or next((name for name in DEFAULTS if f"refs/heads/{name}" in found), "")
-    tips = [found[ref] for ref in (f"refs/heads/{named}", f"refs/remotes/origin/{named}", "refs/remotes/origin/HEAD") if ref in found]
-    if tips:
-        return max(tips, key=lambda tip: tip[0])[1]
+    name = _default(tips)
+    found = [tips[ref] for ref in (f"refs/heads/{name}", f"refs/remotes/origin/{name}", _ORIGIN) if ref in tips]
+    if found:
+        return max(found, key=lambda tip: tip.time).commit
     code, commit = git(directory, "rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD^{commit}")
     return commit if code == 0 else ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Tip:
+    """The newest commit of a branch, its time in epoch seconds (0 where git cannot read it), and the ref that it is read through."""
+
+    commit: str
+    time: int
+    through: str = ""
+
+
+def _tips(directory: Path) -> dict[str, _Tip] | None:
+    """By ref, the branches that can be the default one, here and at origin; None where git does not answer."""
+    names = [f"refs/{place}/{name}" for name in DEFAULTS for place in ("heads", "remotes/origin")]
+    form = "%(refname) %(objectname) %(committerdate:unix) %(symref)"
+    code, told = git(directory, "for-each-ref", f"--format={form}", _ORIGIN, *names)
+    rows = [line.split(" ") for line in told.split("\n") if line]
+    return {ref: _Tip(commit, int(time) if time.isdigit() else 0, through) for ref, commit, time, through in rows} if code == 0 else None
+
+
+def _default(tips: Mapping[str, _Tip]) -> str:
+    """The default branch's name: what `origin/HEAD` names, else the first usual name that is here, or else at origin; or ""."""
+    if _ORIGIN in tips and tips[_ORIGIN].through:
+        return tips[_ORIGIN].through.removeprefix("refs/remotes/origin/")
+    return next((name for place in ("heads", "remotes/origin") for name in DEFAULTS if f"refs/{place}/{name}" in tips), "")
+
+
 def in_repository(directory: Path) -> bool:
-    """Whether `directory` lies in a working tree; looks for `.git`, starts nothing."""
-    return any((parent / ".git").exists() for parent in (directory, *directory.parents))
+    """Whether `directory` is there and lies in a working tree; looks for `.git`, starts nothing. A path that no folder can have
+    (too long, with a NUL) is not there."""
+    return os.path.isdir(directory) and any(os.path.exists(parent / ".git") for parent in (directory, *directory.parents))
 
 
 def modified(path: Path) -> datetime | None:
@@ -131,7 +202,7 @@ def _last_change(path: str, moment: datetime) -> tuple[datetime, str]:
     folder, name = os.path.split(path)
     if in_repository(Path(folder)) and _as_committed(Path(folder), name):
         _, written = git(Path(folder), "log", "-1", "--format=%cI", "--no-show-signature", "--", f"./{name}")
-        if written:
+        with suppress(ValueError):  # none, or after the year 9999
             return datetime.fromisoformat(written), "git"
     return moment, "mtime"
 
@@ -154,14 +225,9 @@ def _as_committed(folder: Path, name: str) -> bool:
 
 
 def default_branch(directory: Path) -> str | None:
-    """The repository's main line: what `origin/HEAD` names, else the first of main, master, trunk, develop that exists."""
-    code, named = git(directory, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
-    if code == 0 and named:
-        return named.removeprefix("origin/")
-    for name in DEFAULTS:
-        if git(directory, "rev-parse", "--verify", "--quiet", f"refs/heads/{name}")[0] == 0:
-            return name
-    return None
+    """The repository's main line: what `origin/HEAD` names, else the first of main, master, trunk, develop that is here or at origin."""
+    tips = _tips(directory)
+    return _default(tips) or None if tips is not None else None
 
 
 def is_merged(directory: Path, branch: str) -> bool | None:
@@ -175,12 +241,11 @@ def is_merged(directory: Path, branch: str) -> bool | None:
         return None
     if branch == main:
         return True
-    found = [r for r in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}")
-             if git(directory, "rev-parse", "--verify", "--quiet", r)[0] == 0]
+    found, into = _here(directory, branch), _here(directory, main)
+    if found is None or into is None:
+        return None
     if not found:
         return True
-    into = [r for r in (f"refs/heads/{main}", f"refs/remotes/origin/{main}")
-            if git(directory, "rev-parse", "--verify", "--quiet", r)[0] == 0]
     for tip in found:
         codes = [git(directory, "merge-base", "--is-ancestor", tip, line)[0] for line in into]
         if 0 in codes:
@@ -188,6 +253,12 @@ def is_merged(directory: Path, branch: str) -> bool | None:
         if -1 in codes:
             return None
     return False
+
+
+def _here(directory: Path, branch: str) -> list[str] | None:
+    """The refs of a branch, here and at origin, as far as there are any; None where git does not answer."""
+    codes = {ref: git(directory, "rev-parse", "--verify", "--quiet", ref)[0] for ref in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}")}
+    return None if -1 in codes.values() else [ref for ref, code in codes.items() if code == 0]
 
 
 def _untouched(directory: Path, branch: str) -> bool:

@@ -17,6 +17,7 @@ _PUNCTUATION = re.escape("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _OPAQUE = re.compile(rf"\\[{_PUNCTUATION}]|(?<!`)(`+)(?!`)(?:.*?[^`])?\1(?!`)", re.S)
 _CODE = re.compile(rf"\\[{_PUNCTUATION}]|((?<!`)(`+)(?!`)(?:.*?[^`])?\2(?!`))", re.S)
 _BLANK = re.compile(r"[ \t\r\n\f\v\x1c-\x1f\x85\u2028\u2029]+")
+_BREAK = re.compile(r"[\t\r\n\f\v\x1c-\x1f\x85\u2028\u2029]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 ID = r"m-[0-9A-Za-z]+(?:-[0-9A-Za-z]+)*"
@@ -35,7 +36,12 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
 
 def fold(text: str) -> str:
     """One line: runs of blanks and line ends become one space, other control characters their pictures (␛)."""
-    return _CONTROL.sub(_picture, _BLANK.sub(" ", text)).strip()
+    return pictured(_BLANK.sub(" ", text)).strip()
+
+
+def pictured(text: str) -> str:
+    """One line: each tab and line end becomes a space, every other control character its picture (␛), nothing else changes."""
+    return text if text.isprintable() else _CONTROL.sub(_picture, _BREAK.sub(" ", text))
 
 
 def _picture(match: re.Match[str]) -> str:

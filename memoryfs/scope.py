@@ -58,14 +58,14 @@ def named(text: str, cwd: Path, environ: Mapping[str, str] = os.environ) -> Path
     clean = text.strip()
     if clean.startswith("profile:"):
         root = profile_root(clean.removeprefix("profile:"), environ)
-        if not root.is_dir():
+        if not os.path.isdir(root):
             raise NoStoreError(str(root), remedy=f"`memoryfs init {root}` makes the profile.")
         return root
     path = Path(os.path.abspath(cwd / Path(clean).expanduser()))
-    if clean and path.is_dir():
-        if (path / FOLDER).is_dir() and path.name != FOLDER:
+    if clean and os.path.isdir(path):
+        if os.path.isdir(path / FOLDER) and path.name != FOLDER:
             return path / FOLDER
-        if path.name == FOLDER or any((path / name).exists() for name in (".memoryfs", "MEMORY.md", "ledger.jsonl")):
+        if path.name == FOLDER or any(os.path.exists(path / name) for name in (".memoryfs", "MEMORY.md", "ledger.jsonl")):
             return path
     if clean.startswith(("/", "~", "..")) or clean in (".", ""):
         raise NoStoreError(f"in {path}", remedy=f"`memoryfs init {path / FOLDER}` makes one.")
@@ -76,9 +76,9 @@ def main_worktree(directory: Path) -> Path:
     """`directory`, moved into the repository's main worktree when it lies in a linked one; otherwise unchanged."""
     for parent in (directory, *directory.parents):
         marker = parent / ".git"
-        if marker.is_dir():
+        if os.path.isdir(marker):
             return directory
-        if marker.is_file():
+        if os.path.isfile(marker):
             common = _common_dir(marker)
             if common is None or common.name != ".git":  # a submodule or a bare repository: no main worktree
                 return directory
@@ -94,14 +94,14 @@ def _common_dir(marker: Path) -> Path | None:
         gitdir = (marker.parent / text[7:].strip()).resolve()
         common = (gitdir / "commondir").read_text(encoding="utf-8").strip()
         return (gitdir / common).resolve()
-    except (OSError, UnicodeDecodeError):
+    except (OSError, ValueError, RuntimeError):  # RuntimeError: a loop of links
         return None
 
 
 def _above(directory: Path) -> Iterator[Path]:
     for parent in (directory, *directory.parents):
         candidate = parent / FOLDER
-        if candidate.is_dir():
+        if os.path.isdir(candidate):
             yield candidate
 
 
@@ -167,7 +167,7 @@ def route_problems(root: Path, routes: Mapping[str, str], environ: Mapping[str, 
         elif wanted is None:
             yield Problem("memoryfs.toml", f"the route {pattern!r} leads to {store!r}, which is no store",
                           "Write profile:NAME, or a directory from / or ~ on.", severity="warning")
-        elif not wanted.is_dir():
+        elif not os.path.isdir(wanted):
             yield Problem("memoryfs.toml", f"the route {pattern!r} leads to {wanted}, which is not there",
                           f"`memoryfs init {wanted}` makes it.", severity="warning")
 
@@ -183,7 +183,7 @@ def _fits(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
 def missing_route(cwd: Path, environ: Mapping[str, str] = os.environ) -> Path | None:
     """The store that a route names as the nearest in `cwd`, if it is not there; what belongs in it goes nowhere else."""
     named_there = route(cwd, environ)
-    if named_there is None or named_there.root.is_dir():
+    if named_there is None or os.path.isdir(named_there.root):
         return None
     nearest = next(iter(_found(Path(os.path.abspath(cwd)), None)), None)
     inside = nearest is not None and nearest.parent.is_relative_to(named_there.base)
@@ -192,9 +192,9 @@ def missing_route(cwd: Path, environ: Mapping[str, str] = os.environ) -> Path | 
 
 def _found(start: Path, routed: Route | None) -> list[Path]:
     """The stores above `start`, and the routed one in its place."""
-    found = [start] if start.name == FOLDER and start.is_dir() else []  # standing inside a store
+    found = [start] if start.name == FOLDER and os.path.isdir(start) else []  # standing inside a store
     found.extend(_above(main_worktree(start)))
-    if routed is not None and routed.root.is_dir():
+    if routed is not None and os.path.isdir(routed.root):
         at = next((n for n, path in enumerate(found) if not path.parent.is_relative_to(routed.base)), len(found))
         found.insert(at, routed.root)
     return found
@@ -204,7 +204,7 @@ def cascade(cwd: Path, environ: Mapping[str, str] = os.environ) -> tuple[Scope, 
     """All existing stores that apply in `cwd`, nearest first, each once; the user's own is the last."""
     found = _found(Path(os.path.abspath(cwd)), route(cwd, environ))
     own = home(environ)
-    if own is not None and own.is_dir():
+    if own is not None and os.path.isdir(own):
         found.append(own)
     unique: dict[str, Path] = {}
     for path in found:

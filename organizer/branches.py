@@ -101,7 +101,7 @@ class _Places:
         folder = self._at(source)[0]
         key = (folder, branch)
         if key not in self._merged:
-            there = bool(folder) and Path(folder).is_dir() and gitfacts.in_repository(Path(folder))
+            there = bool(folder) and gitfacts.in_repository(Path(folder))
             self._merged[key] = self._ask(Path(folder), branch) if there else None
         return self._merged[key]
 

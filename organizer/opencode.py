@@ -70,7 +70,11 @@ def _from_database(base: Path, problems: list[Problem]) -> list[Stored]:
     except sqlite3.Error as error:
         problems.append(Problem(str(base / DATABASE), f"cannot be read: {error}", "Use `opencode export` and `memoryfs import`."))
         return []
-    return [Stored(str(i), d, (t or 0) / 1000, base / DATABASE, base) for i, d, t in rows]
+    return [Stored(str(i), _text(d), (t or 0) / 1000, base / DATABASE, base) for i, d, t in rows]
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _export_rows(session: Stored) -> dict[str, Any]:
@@ -105,7 +109,7 @@ def _from_files(base: Path, problems: list[Problem]) -> list[Stored]:
             problems.append(Problem(str(path), f"cannot be read: {error}"))
             continue
         if isinstance(info, dict) and isinstance(info.get("id"), str):
-            found.append(Stored(info["id"], info.get("directory"), max(times), path, base))
+            found.append(Stored(info["id"], _text(info.get("directory")), max(times), path, base))
     return found
 
 

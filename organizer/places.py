@@ -46,7 +46,7 @@ class Places:
     def _named(self, topic: Topic) -> str:
         meta = topic.meta.get("metadata")
         repo = meta.get("repo") if isinstance(meta, dict) else None
-        return repo.strip() if isinstance(repo, str) else ""
+        return repo.strip() if isinstance(repo, str) and "\0" not in repo else ""
 
     def _session(self, memory: Memory) -> str:
         for place in reversed(memory.source_range):

@@ -150,7 +150,7 @@ def _in_repository(
     stood = {claim.memory.id: _Stood(root, claim, told, now) for claim, _ in about}
     since = min(found.earliest for found in stood.values())
     values = {value for _, things in about for value in things.values}
-    log = vanished.read_log(repo, tip, since, values, inside, seconds)
+    log = vanished.read_log(repo, tip, since, now.timestamp(), values, inside, seconds)
     paths = {path: _below(path, repo) for _, things in about for path in things.paths}
     values_gone = vanished.gone_values(log, repo, inside)
     paths_gone = vanished.gone_paths(log, repo, {p for p in paths.values() if p})

@@ -8,9 +8,10 @@ are not looked at. The store itself, changelogs and lock files don't count: they
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 
 from memoryfs import gitfacts
 from organizer.named import word_of
@@ -19,7 +20,8 @@ SECONDS = 20.0  # for the log of one repository
 GREP_SECONDS = 20.0
 AT_ONCE = 200  # values in one search
 MOST_NAMES = 2_000  # of those that were taken out, the latest
-_EARLIEST = 100_000_001  # epoch seconds; git reads smaller numbers as dates
+MOST_EARLY = 1_000  # commits in a row dated before the time asked for, behind which none from after it is looked for
+CLOCKS = 86_400.0  # seconds by which the clocks of two machines may differ
 _ASIDE = (
     "CHANGELOG*", "CHANGES*", "HISTORY*", "RELEASES*", "NEWS*", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock",
     "bun.lock*", "Cargo.lock", "poetry.lock", "uv.lock", "Pipfile.lock", "Gemfile.lock", "composer.lock", "go.sum", "*.min.js",
@@ -56,15 +58,25 @@ def pathspec(inside: str) -> list[str]:
     return [*out, f":(top,exclude,literal){inside}"] if inside else out
 
 
-def read_log(repo: Path, tip: str, since: float, values: Collection[str], inside: str = "", seconds: float = SECONDS) -> Log:
-    """What left the files on the way to the commit `tip`, from `since` (epoch seconds) on."""
+def read_log(
+    repo: Path, tip: str, since: float, until: float, values: Collection[str], inside: str = "", seconds: float = SECONDS,
+) -> Log:
+    """What left the files on the way to the commit `tip`, from `since` on; `until` is now (both in epoch seconds)."""
     finder = _Finder(values)
     log = Log(tip)
+    begun = monotonic()
+    commits = _line(repo, tip, since, until, seconds)
+    if commits is None:
+        return log
+    times = commits.times
+    if not times:
+        log.whole = commits.sure
+        return log
     lines = gitfacts.Lines(
         repo, "log", "--first-parent", "--diff-merges=first-parent", "--no-ext-diff", "--no-textconv", "--no-color",
-        "--no-show-signature", "--no-notes", "--submodule=short", "-O/dev/null", "--format=%x01%ct", f"--since={max(int(since), _EARLIEST)}",
-        "--raw", "--no-abbrev", "-p", "-U0", "-M", "-l400", tip, *pathspec(inside), seconds=seconds)
-    time, hunk = 0.0, False
+        "--no-show-signature", "--no-notes", "--submodule=short", "-O/dev/null", "--format=%x01%H", "--raw", "--no-abbrev",
+        "-p", "-U0", "-M", "-l400", tip, *pathspec(inside), seconds=seconds - (monotonic() - begun))
+    time, hunk, past = 0.0, False, False
     for line in lines:
         first = line[:1]
         if first == b"-":
@@ -74,13 +86,58 @@ def read_log(repo: Path, tip: str, since: float, values: Collection[str], inside
         elif first == b"@":
             hunk = True
         elif first == b"\x01":
-            time, hunk = float(line[1:] or 0), False
+            if line[1:] not in times:
+                past = True
+                break
+            time, hunk = times[line[1:]], False
         elif first == b"d":
             hunk = False
         elif first == b":":
             _file(log, line, time)
-    log.whole = lines.code == 0
+    log.whole = commits.sure and (past or lines.code == 0)
     return log
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Commits, newest first, and when each was made, in epoch seconds; `sure`: the newest one's clock was right."""
+
+    times: Mapping[bytes, float]
+    sure: bool
+
+
+def _line(repo: Path, tip: str, since: float, until: float, seconds: float) -> _Line | None:
+    """The commits of the main line down to the last one from `since` on; None if that could not be told.
+
+    git's own `--since` ends at the first commit that is dated earlier, as one from a machine whose clock stood at 1970.
+    """
+    rows: list[tuple[bytes, float]] = []
+    early = 0
+    lines = gitfacts.Lines(repo, "rev-list", "--first-parent", "--timestamp", tip, "--", seconds=seconds)
+    for line in lines:
+        stamp, _, commit = line.partition(b" ")
+        rows.append((commit, float(stamp)))
+        early = early + 1 if rows[-1][1] < since else 0
+        if early == MOST_EARLY:
+            break
+    else:
+        if lines.code != 0:
+            return None
+    times = _times(rows, since, until)
+    last = max((number for number, time in enumerate(times) if time >= since), default=-1)
+    sure = not rows or times[0] == rows[0][1]
+    return _Line({commit: time for (commit, _), time in zip(rows[: last + 1], times, strict=False)}, sure)
+
+
+def _times(rows: Sequence[tuple[bytes, float]], since: float, until: float) -> list[float]:
+    """When each commit was made: as it is dated, or, where that cannot be (in the future, or too early and before its parent),
+    not before its parent."""
+    out, parent = [], 0.0
+    for _, time in reversed(rows):
+        wrong = time > until + CLOCKS or time < min(since, parent - CLOCKS)
+        out.append(parent if wrong else time)
+        parent = max(parent, out[-1])
+    return out[::-1]
 
 
 def _file(log: Log, line: bytes, time: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -94,3 +95,11 @@ def test_doctor_names_the_routes_that_cannot_work(world):
         f"{base / OWN}/profiles/gone, which is not there", "'profile:../x', which is no store", "the route 'relative/**' names no folder"]
     assert "user's own store only" in next(scope.route_problems(base / "play", own, environ)).message
     assert list(scope.route_problems(base / "play", {}, environ)) == []
+
+
+@pytest.mark.parametrize("folder", ["/" + "a" * 5000, "/a" * 3000, "/a\0b"], ids=["long name", "long path", "NUL"])
+def test_a_folder_that_cannot_be_has_the_users_own_store(world, folder):
+    base, environ = world
+    assert [s.root for s in scope.cascade(Path(folder), environ)] == [base / OWN]
+    assert scope.store_for(Path(folder), environ) == base / OWN
+    assert scope.named(folder[1:], base, environ) is None

@@ -3,7 +3,8 @@ drafts.
 
 Stated rules for damaged text: bytes that are not UTF-8 and lone surrogates become U+FFFD; NUL bytes that
 pad a line are dropped; a byte-order mark is dropped; UTF-16 and UTF-32 with a byte-order mark are read as
-such. Physical lines end at LF only and count from 0.
+such. Physical lines end at LF only and count from 0. Metadata (folder, branch, names) holds no control
+characters: they become their pictures (␀), tabs and line ends a space.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from memoryfs.model import EMPTY, Problem
+from memoryfs.notation import pictured
 from memoryfs.thread import EventDraft
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -51,6 +53,22 @@ Item = Turn | Problem
 def clean(text: str) -> str:
     """Lone surrogates as U+FFFD, so that the text can be written as UTF-8 and bound in SQLite."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def labelled(draft: EventDraft) -> EventDraft:
+    """The draft with every text of its metadata on one line and without control characters; its own text stays as it is."""
+    metadata = {key: _label(value) for key, value in draft.metadata.items()}
+    return draft if metadata == draft.metadata else replace(draft, metadata=metadata)
+
+
+def _label(value: Any) -> Any:
+    if isinstance(value, str):
+        return pictured(value)
+    if isinstance(value, Mapping):
+        return {key: _label(inner) for key, inner in value.items()}
+    if isinstance(value, list) and value and isinstance(value[0], str):
+        return [_label(inner) for inner in value]
+    return value
 
 
 def timestamp(value: object) -> str | None:

@@ -19,7 +19,7 @@ from typing import Any
 from memoryfs.config import load
 from memoryfs.errors import ReadOnlyError, UsageError
 from memoryfs.files import BRIEFING, OWN_FOLDERS, topic_paths
-from memoryfs.importers.base import Turn
+from memoryfs.importers.base import Turn, labelled
 from memoryfs.importers.formats import BY_NAME, FORMATS, SUFFIXES, Format, Head, read_head
 from memoryfs.model import Problem
 from memoryfs.redact import redact
@@ -337,7 +337,7 @@ def _collect(
             if not isinstance(item, Turn):
                 problems.append(item)
                 continue
-            draft, count = redact_draft(item.draft)
+            draft, count = redact_draft(labelled(item.draft))
             writer = writers.get(item.session)
             if writer is None:
                 writer = writers[item.session] = ThreadWriter(root, item.session, source, names)

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Sequence
 
 from memoryfs.exact import ExactValue
 from memoryfs.model import Event
+from memoryfs.notation import pictured
 from memoryfs.text import is_stopword, normalise, stem
 from organizer.rules.cues import language_of
 
 MAX_HINTS = 8
+_NAME_BYTES = 255  # of a folder
 HINT_CHARS = 48
 
 _WORKTREE = re.compile(r"/(?:\.?worktrees?|\.claude/worktrees|\.git/worktrees)/.*$")
@@ -36,13 +38,14 @@ _KIND_ORDER = {
 
 def repository(cwd: str | None) -> str:
     """The name of the project a working directory belongs to: the folder above a worktree, else its last part;
-    "" for a home directory, a system folder or nothing."""
+    "" for a home directory, a system folder or nothing, and for a name too long for a folder."""
     if not cwd:
         return ""
-    path = _WORKTREE.sub("", cwd.replace("\\", "/").rstrip("/"))
+    path = _WORKTREE.sub("", pictured(cwd).replace("\\", "/").rstrip("/"))
     if not path or _HOMES.match(path) or path.count("/") < 1:
         return ""
-    return path.rsplit("/", 1)[-1]
+    name = path.rsplit("/", 1)[-1].strip()
+    return name if len(name.encode("utf-8", "replace")) <= _NAME_BYTES else ""
 
 
 def cwd_of(event: Event) -> str:

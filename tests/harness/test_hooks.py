@@ -192,6 +192,11 @@ def test_missing_and_odd_fields(data):
     assert call.cwd.is_absolute() and call.prompt == ""
 
 
+def test_a_working_folder_that_cannot_be_harms_no_call(store):
+    for event in ("session-start", "user-prompt-submit", "pre-tool-use"):
+        ask(event, Path("/" + "a" * 5000), prompt="which port", tool_input={"file_path": "src/" + "a" * 5000})
+
+
 def test_cursor_is_answered_in_its_own_form(store):
     call = calls.read_call("session-start", {"conversation_id": "c", "workspace_roots": [str(store.parent)]}, {})
     assert call.cwd == store.parent and call.session == "c"
@@ -209,7 +214,7 @@ def test_before_an_edit_what_is_known_of_the_file_is_said_once(tmp_path):
     assert "on purpose" in told and "generated" not in told  # another file of the same name
     assert ask("pre-tool-use", root.parent, **edit) == ""
     assert ask("pre-tool-use", root.parent, tool_name="Edit", tool_input={"file_path": "/x/other.ts"}) == ""
-    for odd in (None, {}, {"file_path": 5}, [], {"file_path": "/"}, {"file_path": str(root / "projects" / "app.md")}):
+    for odd in (None, {}, {"file_path": 5}, [], {"file_path": "/"}, {"file_path": "a" * 5000}, {"file_path": str(root / "projects" / "app.md")}):
         assert ask("pre-tool-use", root.parent, session_id="o", tool_input=odd) == ""
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -87,6 +90,35 @@ def test_where_nothing_is_known_of_the_branch_nothing_is_marked(tmp_path, store,
     assert branch_of(store, "8443") == ""
 
 
+@pytest.mark.parametrize("cwd", ["/" + "a" * 5000, "/a" * 3000], ids=["long name", "long path"])
+def test_a_folder_that_cannot_be_costs_only_its_own_session(tmp_path, store, repo, organize, cwd):
+    report = organize(session(tmp_path, Path(cwd), "s1", "FACT: The cookie lives 7 days in src/login.ts.", "feature/x"),
+                      session(tmp_path, repo, "s2", "FACT: The port is 8443.", "feature/x"))
+    assert [s.status for s in report.sessions] == ["done", "done"] and not report.problems
+    assert branch_of(store, "8443") == "feature/x" and branch_of(store, "cookie") == ""
+    assert (store / "MEMORY.md").exists() and not organize().problems
+
+
+@pytest.mark.parametrize("odd", ["\0", "\x1b[2J", "\x07", "\x85", "\u2028", "\n---\n", "\ud800", "\x7f"], ids=ascii)
+def test_control_characters_in_folder_and_branch_reach_no_file(tmp_path, store, organize, odd):
+    turns = [("user", "FACT: The port is 8443."), ("assistant", "ok"), ("user", "RULE: Never use tabs."), ("assistant", "ok"), ("user", "And the ports?")]
+    path = transcript(tmp_path / "s1.jsonl", "s1", "2026-05-01", turns)
+    records = [json.loads(line) | {"cwd": f"/src/sch{odd}ool", "gitBranch": f"fix/{odd}x"} for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert not organize(path).problems and not organize(path).problems
+    files = [p for p in store.rglob("*") if p.is_file() and p.suffix in (".md", ".jsonl")]
+    assert any("episodes" in p.parts for p in files) and (store / "threads").exists()
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        assert not [c for c in text if unicodedata.category(c) in ("Cc", "Cs", "Zl") and c != "\n"], file
+        assert not re.search(r"\\u(?:00[01789]|2028|d8)|\\x", text), file
+
+
+def test_a_name_too_long_for_a_folder_names_no_project(tmp_path, store, organize):
+    organize(session(tmp_path, Path("/src/" + "a" * 5000), "s1", "FACT: The port is 8443.", "main"))
+    assert not any("aaaa" in path.read_text() for path in store.rglob("*.md"))
+
+
 def test_what_git_says_of_a_branch(repo):
     merged = gitfacts.is_merged
     assert merged(repo, "feature/x") is False and merged(repo, "main") is True and merged(repo, "HEAD") is None
@@ -98,6 +130,7 @@ def test_what_git_says_of_a_branch(repo):
     git(repo, "merge", "-q", "--ff-only", "new")
     assert merged(repo, "new") is True
     assert merged(repo.parent, "new") is None
+    assert merged(Path("/a\0b"), "new") is None and merged(Path("/" + "a" * 5000), "new") is None
 
 
 @pytest.mark.parametrize("name", ["x", "feature/a-b_c", "fix;drop", 'a"b', "a,b", "`x`", "日本"])

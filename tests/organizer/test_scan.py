@@ -185,3 +185,17 @@ def test_a_damaged_opencode_database_is_named(tmp_path: Path) -> None:
     problems: list[Problem] = []
     assert list(opencode.sessions(tmp_path, problems)) == []
     assert len(problems) == 1 and "opencode export" in problems[0].remedy
+
+
+@pytest.mark.parametrize("cwd", ["/" + "a" * 5000, "/a" * 3000, "/a\0b"], ids=["long name", "long path", "NUL"])
+def test_a_folder_that_cannot_be_hides_no_other_session(machine: dict[str, Path], cwd: str) -> None:
+    claude(machine, "odd", Path(cwd))
+    codex(machine, "odd", Path(cwd))
+    stored = machine["home"] / ".local" / "share" / "opencode" / "storage" / "session" / "p"
+    stored.mkdir(parents=True)
+    for name, folder in (("one", cwd), ("two", 5)):
+        (stored / f"{name}.json").write_text(json.dumps({"id": name, "directory": folder}))
+        aged(stored / f"{name}.json")
+    a = claude(machine, "a", machine["project"])
+    found = scan(environ(machine), now=LATER, idle_minutes=30)
+    assert [s.path for s in found.sessions] == [a] and len(found.homeless) == 4 and not found.problems
