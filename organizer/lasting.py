@@ -69,12 +69,12 @@ def _named(candidate: Candidate) -> bool:
 # --- it was asked for once ------------------------------------------------------------------------------------------
 
 _ASKED = (
-    r"(?:(?:let.?s|let us|can you|could you|can we|could we|i want you to|i(?:.d| would) like (?:you |us )?to|we should|you should|you can|help me|go ahead and)"
+    r"(?:(?:let.?s|let us|can you|could you|can we|could we|i want you to|pleas?r?e|i(?:.d| would) like (?:you |us )?to|we should|you should|you can|help me|go ahead and)"
     r" (?:now |also |just |first )?)*"
 )
 _PROCESS = lazy(
     rf"{_FILLERS}{_ASKED}(?:re-?read|read|check|double[- ]check|look|review|plan|summari[sz]e|start|begin|continue|commit|push|rebase|merge|run|rerun|investigate|explain|list|"
-    r"draft|write (?:up|down|a)|create (?:an?|the) (?:[\w-]+ ){0,3}?(?:summary|document|doc|plan|list|table|pr|pull request|issue|commit|branch)|expand|proceed|show|tell|"
+    r"draft|think|log,|use ultrathink|write (?:up|down|a)|create (?:an?|the) (?:[\w-]+ ){0,3}?(?:summary|document|doc|plan|list|table|pr|pull request|issue|commit|branch)|expand|proceed|show|tell|"
     r"find|compare|analy[sz]e|research|verify|rewrite|reword|rephrase|remember (?:also )?you|"
     r"update (?:the )?(?:docs?|documentation|readme|changelog|[\w./-]+\.md|pr|description|summary|wording|comments?))\b"
     r"|(?:読んで|確認して|調べて|調査して|レビューして|まとめて|説明して|コミットして|プッシュして|実行して|続けて|見て)(?:ください|下さい|くれ|もらえ|みて|ほしい|。|$)"
@@ -92,6 +92,7 @@ _WORDING = lazy(
 _ROLE = lazy(
     r"^\W*(?:you are (?:now )?(?:an?|the)|act as|imagine you|pretend)\b|^你(?:现在)?(?:是|扮演)(?:一名|一个|一位|个)|^あなたは.{1,20}(?:です|として)|^(?:당신은|너는) .{1,20}(?:입니다|이다|이야)",
     re.I)
+_PASTED = lazy(r"^\W*\d+\.\d+\.?\s+\S|^\W*at (?:\S+ )?\(?(?:/|\w:\\|file:|node:)\S+:\d+|\bSKILL\.md\b|^\W*you can use\b", re.I)
 _SYMBOL = lazy(r"[(){}\[\]=;<>\\|\"_$&^~]")
 _CODE = lazy(r"`[^`]*`")
 
@@ -106,6 +107,8 @@ def once(candidate: Candidate, session: Session) -> str:
     bare = _CODE.sub("", text)
     if len(bare) > 30 and len(_SYMBOL.findall(bare)) > SYMBOLS * len(bare):
         return "pasted code"
+    if _PASTED.search(text):
+        return "part of a prompt, a list or an output"
     if not _ALWAYS.search(text) and (_PROCESS.search(text) or _WORDING.search(text) or _STEP.search(text)):
         return "asked for once"
     if _YOURS.search(text):
@@ -116,6 +119,7 @@ def once(candidate: Candidate, session: Session) -> str:
 # --- the session went on --------------------------------------------------------------------------------------------
 
 _NOW = lazy(r"\b(?:right now|currently|at the moment|as of now|presently)\b|現状|現在は|今は|いまは|目下|지금은|현재|目前|现在", re.I)
+_BEFORE = lazy(r"^\W*(?:before|previously|the old|old (?:behaviou?r|code|approach|state))\b[^.]{0,20}?\s?[:：—–]|^\W*(?:変更前|以前|이전|기존|之前|原来)\s?[:：]", re.I)
 _WANTED = lazy(r"\b(?:should|need|must|want|shall|let.?s)\b|べき|たい|ほしい|해야|하자|应该|需要|要", re.I)
 _SYMPTOM = lazy(
     r"\b(?:a bug|bug somewhere|does ?n.?t work|not working|ends? up|(?:is|are) broken|fails?|failing|crash\w*|had trouble|exits? immediately|do ?n.?t (?:come|show|work)|is not (?:including|showing|working))\b"
@@ -135,12 +139,12 @@ def overtaken(candidate: Candidate, session: Session) -> str:
     if candidate.kind == "task":
         done = session.done(candidate)
         return f"done in event {done} of its session" if done is not None else ""
-    if at >= session.last_edit or _WHY.search(text):
+    if at >= session.last_edit:
         return ""
     user = candidate.stated_by == "user"
-    if _NOW.search(text) and not (user and _WANTED.search(text) and candidate.correction):
+    if (_NOW.search(text) and not (user and _WANTED.search(text) and candidate.correction)) or _BEFORE.match(text):
         return "the session went on to change that"
-    if candidate.kind == "fact" and (_SYMPTOM if user else _LACK).search(text):
+    if not _WHY.search(text) and candidate.kind == "fact" and (_SYMPTOM if user else _LACK).search(text):
         return "a fault that the session went on to mend"
     return ""
 
@@ -153,7 +157,7 @@ _SELF = lazy(
 _OFFER = lazy(
     r"^\W*(?:if (?:helpful|useful|needed|desired|it helps|you.d|you (?:run|share|send|want|like|prefer|paste|need))|your)\b|\bi can (?:add|also|help|pinpoint|extend|do|make|create|provide|set|include|write|generate)\b"
     r"|\b(?:share|send|paste) (?:me )?(?:the|your) (?:output|logs?|result)\b|\bplease (?:run|try|tell|check|let me)\b|よければ|ご希望|必要であれば|원하시면|필요하시면|如果你(?:需要|愿意|想)|需要的话", re.I)
-_SUPPOSED = lazy(r"\b(?:likely|probably|presumably|(?:may|might) (?:need|be|have)|could be|perhaps|possibly|i (?:think|guess|suspect|believe))\b", re.I)
+_SUPPOSED = lazy(r"\b(?:likely|probably|presumably|(?:may|might) (?:need|be|have)|could be|perhaps|possibly|it (?:looks|seems) like|i (?:think|guess|suspect|believe))\b", re.I)
 _LABEL = lazy(r"^\W*(?:plan|message|error|output|result|examples?|second example|summary table|note for[^:]{0,40}|commit message|next steps?|todo)\s?[:：]", re.I)
 _AGREES = lazy(r"^\W*(?:you.re|you are) (?:absolutely |completely |totally )?(?:right|correct)\b|^(?:ご指摘|おっしゃる)(?:の)?(?:通り|とおり)|^(?:맞습니다|말씀하신 대로)|^(?:你说得对|您说得对)", re.I)
 _PLANNED = lazy(rf"\bneeds? to (?:become|be (?:changed|updated|added|renamed|moved|removed|replaced|adjusted))\b|{_FILLERS}(?:the|this) \w+ should\b", re.I)

@@ -14,6 +14,7 @@ from memoryfs import inbox
 from memoryfs import thread as threads
 from memoryfs.inbox import Waiting
 from memoryfs.model import CURRENT, Event
+from memoryfs.recall import changes
 from memoryfs.textfile import read_file
 from organizer import episodes, lasting, waiting
 from organizer.apply import ADDING, Outcome, Plan, Planner
@@ -153,8 +154,10 @@ def _decided(library: Library, candidate: Candidate, repo: str) -> Decision:
 
 
 def _replaces(library: Library, candidate: Candidate, repo: str) -> bool:
-    """Whether what the user said, though it weighs little, takes the place of a memory: not learned, it would leave the old one current."""
-    return candidate.stated_by == "user" and candidate.gate != "keep" and _supersedes(library, candidate, repo)
+    """Whether what the user said, or a change that the assistant says it made, takes the place of a memory, though it weighs little:
+    not learned, it would leave the old one current."""
+    said = candidate.stated_by == "user" or changes.stated(candidate.quote, candidate.stated_by)
+    return bool(said) and candidate.gate != "keep" and _supersedes(library, candidate, repo)
 
 
 def _supersedes(library: Library, candidate: Candidate, repo: str) -> bool:

@@ -7,10 +7,12 @@ event they were made from.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from memoryfs.index.units import SHIFT
 from memoryfs.model import Event, Memory
 from memoryfs.recall import fuse, history, kinds, outdated
 from memoryfs.recall.events import Candidate
@@ -21,11 +23,12 @@ if TYPE_CHECKING:
     from memoryfs.index.core import Index
     from memoryfs.recall.retrieve import Found
 
+JOINT = " · "  # between the sentences of a session page's line: the first stands in the event that it tells of
 PLACES = (3, 5, 8)  # where at the latest (from 0) the source of the first, second and third memory stands
 NARROW = 3  # events; a memory made from more does not say which of them answers
 LOOKED_AT = 40  # events in which values of the kind asked for are looked for
 RIVALS, CLOSE = 7, 0.3  # the next events that may restate the first, and the share of its words they must hold
-SUPPORT = 0.1  # share of the question's weight that a memory's own words must cover, to keep a place
+SUPPORT, LEADS = 0.1, 0.5  # share of the question's weight that a memory's own words must cover, or how well it and its sources must fit (the best: 1), to keep a place
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,15 +144,15 @@ def _of_memories(
     for item in found.memories[:8]:
         if len(seen) == len(PLACES):
             return
-        key = _source(index, item.crumb.memory, units) if item.coverage >= SUPPORT else None
+        key = _source(index, item.crumb.memory, units) if item.coverage >= SUPPORT or item.crumb.why.get("together", 0.0) >= LEADS else None
         if key and key not in seen:
             seen.add(key)
             yield key
 
 
 def _source(index: Index, memory: Memory, units: dict[tuple[int, int], list[Candidate]]) -> tuple[int, int] | None:
-    """The event that holds the memory's quote, else the best ranked one of its ranges."""
-    quoted = similarity_key(memory.quote)
+    """The event that holds the memory's words, though no word led to it; else the best ranked one of its ranges."""
+    quoted = similarity_key(memory.quote or memory.summary.split(JOINT)[0])
     best: tuple[float, tuple[int, int]] | None = None
     for source in memory.source_range:
         number = index.thread_number(source.thread)
@@ -158,16 +161,29 @@ def _source(index: Index, memory: Memory, units: dict[tuple[int, int], list[Cand
             continue
         for position, event_number in enumerate(thread.index):
             key = (number, position)
-            if not source.start <= event_number <= source.end or key not in units:
+            if not source.start <= event_number <= source.end:
                 continue
             if quoted:
                 event = index.sources.event(thread, position)
                 if event is not None and quoted in similarity_key(event.text):
+                    if key not in units:
+                        units[key] = [_holding(thread, number, position, event.text, memory)]
                     return key
+            if key not in units:
+                continue
             score = units[key][0].score
             if best is None or score > best[0]:
                 best = (score, key)
     return best[1] if best else None
+
+
+def _holding(thread: ThreadMap, number: int, position: int, text: str, memory: Memory) -> Candidate:
+    """The unit of an event in which the memory's words stand, as a candidate that only the memory led to."""
+    at = max(0, text.find(memory.quote or memory.summary.split(JOINT)[0]))
+    first = bisect_left(thread.event, position)
+    last = bisect_left(thread.event, position + 1) - 1
+    nth = next((unit for unit in range(first, last) if at < thread.end[unit]), last)
+    return Candidate(number << SHIFT | nth)
 
 
 def _values(index: Index, event: Event, items: Sequence[Candidate], wanted: frozenset[str]) -> tuple[tuple[int, int], ...]:

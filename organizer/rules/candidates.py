@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from memoryfs.exact import exact_values
 from memoryfs.model import Event, SourceRange
@@ -22,8 +22,6 @@ from organizer.rules.features import Context, context_of, features, words
 from organizer.rules.sentences import Unit, units
 
 SUMMARY_CHARS = 320
-OUTCOMES_OF_REPORT = 2  # outcomes that a turn's last message must name to count as a report
-OUTCOME_BONUS = 2.2  # log-odds for the best of them
 PASTE_UNITS = 40  # sentences: a longer message of the user is a document, of which the user said only a part
 PASTE_MALUS = 1.0  # log-odds
 REACH = 6  # events
@@ -81,36 +79,6 @@ def sightings(events: Sequence[Event], gate: Gate) -> Iterator[Sighting]:
             yield Sighting(event, at, unit, role, shown, language, context, logit)
 
 
-def _ends_turn(events: Sequence[Event]) -> list[bool]:
-    """For each event: whether it is the message with which the assistant ends its turn."""
-    out = [False] * len(events)
-    following: Event | None = None
-    for at in range(len(events) - 1, -1, -1):
-        event = events[at]
-        if event.metadata.get("skip"):
-            continue
-        asked = following is None or (following.role == "user" and following.kind == "message")
-        out[at] = asked and event.role == "assistant" and event.kind == "message"
-        following = event
-    return out
-
-
-def with_outcomes(events: Sequence[Event], found: Sequence[Sighting]) -> list[Sighting]:
-    """The same sentences, where a report that ends a turn lends weight to its best outcome: what was done is worth one memory a
-    turn even where each step of it is not."""
-    ends = _ends_turn(events)
-    reports: dict[int, list[int]] = {}
-    for i, sight in enumerate(found):
-        if ends[sight.position] and "outcome" in sight.shown and not sight.shown & {"narration", "question", "status"}:
-            reports.setdefault(sight.position, []).append(i)
-    out = list(found)
-    for indexes in reports.values():
-        if len(indexes) >= OUTCOMES_OF_REPORT:
-            best = max(indexes, key=lambda i: (found[i].logit, -i))
-            out[best] = replace(found[best], logit=found[best].logit + OUTCOME_BONUS, shown=found[best].shown | {"report"})
-    return out
-
-
 # What something does or did, and an opinion on what was done, however often it says always or never.
 _DESCRIBES = re.compile(r"^\W*(?:(?:and|but|so|yes|ok|hmm|well|no)\b[,.]* )*(?:(?:it|he|she|there|they)\b|i think (?:you|it|that|this|we) \w+(?:ed|ere|as)\b)", re.I)
 _OBLIGES = re.compile(
@@ -140,7 +108,7 @@ def kind_of(text: str, role: str, shown: frozenset[str]) -> str:
         return "fact"
     if "task" in shown and _OPEN.search(text) and "outcome" not in shown:
         return "task"
-    if "report" in shown or ("outcome" in shown and "cause" not in shown):
+    if "outcome" in shown and "cause" not in shown:
         return "event"
     return "fact"
 
@@ -213,7 +181,7 @@ def candidates(
 ) -> list[Candidate]:
     """The rules' candidates of one thread, in order. Those worth less than `floor` (a probability) are left out. The gate
     still has to weigh them (`organizer.gate.weigh`): here `score` is the worth by cues, role and place."""
-    seen = [s for s in with_outcomes(events, list(sightings(events, gate))) if gate.probability(s.logit) >= floor]
+    seen = [s for s in sightings(events, gate) if gate.probability(s.logit) >= floor]
     if not seen:
         return []
     cwds = _cwds(events)

@@ -147,15 +147,6 @@ def test_org_16_summary_carries_the_resolved_date():
     assert any("yesterday (2026-05-11)" in c.summary and c.when == "2026-05-11" for c in kept(events))
 
 
-def test_a_report_lends_weight_to_its_best_outcome():
-    events = thread(
-        ("user", "make the fee rule strict"), ("assistant", "Edit\nsrc/fees.ts", "file_edit"), ("tool", "ok", "tool_result"),
-        ("assistant", "Done.\n- Added a `--strict` switch so that fees are charged on holidays too\n- Renamed `fee()` to `lateFee()`\n- Removed the old helper"),
-    )
-    found = [c for c in kept(events) if c.kind == "event"]
-    assert len(found) == 1 and "--strict" in found[0].summary and found[0].source.start == 1
-
-
 def test_hints_put_identifiers_first_and_words_of_the_talk_after():
     text = "`validateEmail` in src/auth.ts rejects alumni addresses"
     from memoryfs.exact import exact_values
