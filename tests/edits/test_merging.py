@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from edits.conftest import GO, ID, KEEP, KEPT, NOW
 
 from memoryfs import MemoryStore, ledger, review
-from memoryfs.edits import resolve, undo
+from memoryfs.edits import forget, resolve, undo
 from memoryfs.edits.merging import propose
 from memoryfs.errors import NotFoundError, UnwritableFileError, UsageError
 
@@ -113,6 +115,17 @@ def test_undo_refuses_when_the_lines_were_changed_since(pair):
     with pytest.raises(UnwritableFileError):
         back(pair)
     assert pair.bytes() == before
+
+
+@pytest.mark.parametrize(("id", "words"), [("m-000001", "Listens on port"), ("m-000003", "Holds 20")])
+def test_purge_takes_the_words_out_of_the_lines_that_undo_needs(pair, id, words):
+    pair.change(KEEP, "title: Gateway\n", "title: Gateway\nsummary: Listens on port 7443.\n")
+    answer(pair, "accept")
+    assert words in json.dumps(ledger.read(pair.root)[0][-1].extra["undo"])
+    forget(pair.root, pair.config, id, actor="person", now=NOW, purge=True)
+    assert words not in (pair.root / "ledger.jsonl").read_text()
+    with pytest.raises(NotFoundError):
+        back(pair)
 
 
 def test_in_the_terminal_it_has_its_own_keys(pair):
