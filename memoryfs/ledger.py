@@ -303,15 +303,18 @@ def purge(root: Path, memory_id: str) -> int:
         return 0
     changed = 0
     lines = file.data.split(b"\n")
-    said = {entry.text for entry in map(decode, lines) if entry is not None and entry.id == memory_id and entry.text}
+    own = [entry for entry in map(decode, lines) if entry is not None and entry.id == memory_id]
+    said, homes = {entry.text for entry in own if entry.text}, {entry.topic for entry in own}
     for number, line in enumerate(lines):
         if (entry := decode(line)) is None:
             continue
         data = entry.to_dict()
         named = memory_id in (data.get("memories") or ())
-        if undo := data.pop("undo", None) if named else None:  # the lines of a choice about it hold its words
+        undo = data.get("undo")  # lines of a choice about it, or beside it, hold its words; those of a merging the front matter
+        if undo and (named or memory_id in json.dumps(undo) or ("merge" in data and entry.topic in homes)):
+            del data["undo"]
             lines[number] = json.dumps(data).encode()
-            changed += bool(undo)
+            changed += 1
         meta = data.get("meta")
         if isinstance(meta, dict) and _repeats(meta.get("summary"), said):
             data["meta"] = {**meta, "summary": ""}

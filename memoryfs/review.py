@@ -16,7 +16,7 @@ from memoryfs.audit import OpenReview, Statement, open_reviews
 from memoryfs.audit.grounds import said_in, weaknesses
 from memoryfs.audit.subject import reader
 from memoryfs.edits import Change
-from memoryfs.edits.merging import proposed
+from memoryfs.edits.merged import proposed
 from memoryfs.edits.takeback import VERDICTS
 from memoryfs.edits.verbs import CHOICES
 from memoryfs.errors import NotFoundError, UsageError

@@ -15,7 +15,8 @@ from itertools import combinations
 
 from memoryfs import ledger
 from memoryfs.config import Config
-from memoryfs.edits.merging import PROPOSE, hand_written, proposal_id
+from memoryfs.edits.merged import hand_written, proposal_id
+from memoryfs.edits.merging import PROPOSE
 from memoryfs.files import NOTES, is_episode
 from memoryfs.model import CURRENT
 from memoryfs.topic import Topic

@@ -17,7 +17,7 @@ from memoryfs import ledger
 from memoryfs import thread as threads
 from memoryfs.config import Config
 from memoryfs.edits.load import load_topics
-from memoryfs.edits.merging import SUCCESSOR
+from memoryfs.edits.merged import SUCCESSOR
 from memoryfs.edits.tombstones import Tombstones
 from memoryfs.edits.write import read_topic
 from memoryfs.errors import NotFoundError

@@ -17,6 +17,7 @@ from memoryfs import ledger
 from memoryfs.config import Config
 from memoryfs.edits import merging
 from memoryfs.edits.load import load_topics
+from memoryfs.edits.merged import SUCCESSOR, proposed
 from memoryfs.edits.write import read_topic
 from memoryfs.errors import MemoryfsError, NotFoundError, ReadOnlyError
 from memoryfs.files import BRIEFING
@@ -73,16 +74,18 @@ def tidy(
 
 
 def _answered(root: Path, config: Config, now: datetime, out: Tidied) -> None:
-    """Merge what a person ticked in a file; take out what asks about a topic that is gone."""
+    """Merge what a person ticked in a file; take out what asks about a topic that is gone, or that went here before."""
     topics = load_topics(root, config)
     for path, topic in sorted(topics.items()):
         for review in topic.reviews if topic.writable else ():
-            other = merging.proposed(review, path)
-            gone = other not in topics or topics[other].status not in CURRENT
+            other = proposed(review, path)
+            status = topics[other].status if other in topics else "gone"
+            gone, here = status not in CURRENT, other in topics and topics[other].meta.get(SUCCESSOR) == path
             if other and (gone or review.ticked):
                 with _told(out, path):
-                    change = merging.answer(root, config, path, review, "reject" if gone else "accept", now=now,
-                                            actor="organizer" if gone else "person")
+                    change = merging.answer(
+                        root, config, path, review, "reject" if gone and not here else "accept", now=now,
+                        actor="organizer" if gone else "person", why=f"{other} {'went here' if here else f'is {status}'}" if gone else "")
                     out.notices += [] if gone else [f"merged into {path}: {change.detail}"]
 
 
@@ -110,7 +113,7 @@ def _refreshed(root: Path, config: Config, entries: list[ledger.Entry], now: dat
     for path in sorted(changed_since(entries) & own.keys()):
         with _told(out, path), contextlib.suppress(NotFoundError):
             topic = read_topic(root, path, config)[0]
-            if topic.writable and not topic.meta.get(merging.SUCCESSOR):
+            if topic.writable and not topic.meta.get(SUCCESSOR):
                 record(root, {path: write_topic(root, config, TopicPlan(path, "", repo=shelf_of(topic).repo), own[path])},
                        now.isoformat(timespec="seconds"), entries)
 

@@ -32,9 +32,12 @@ _NOTE = "# One statement. Lines that start with # are left out; an empty text ch
 def review_command(ctx: click.Context, verb: str | None, review_id: str | None, text: str | None) -> None:
     """Settle what waits for a person, one item at a time; with a verb and an id, that one. useful and wrong judge a memory."""
     from memoryfs import review
+    from memoryfs.edits import complete
 
     store = open_store(ctx)
     if verb is None:
+        if complete(store.root, store.config)[0]:
+            store.refresh()
         items = review.waiting(store)
         if not wants_json(ctx) and items and sys.stdin.isatty() and sys.stdout.isatty():
             left = session(store, items, click.getchar, click.echo, ask_editor, paper(sys.stdout))

@@ -11,11 +11,12 @@ from memoryfs.edits.plan import AdoptReport, Change
 from memoryfs.edits.regroup import follow
 from memoryfs.edits.takeback import judge, unjudge
 from memoryfs.edits.tombstones import Tombstones, is_tombstoned
+from memoryfs.edits.unfinished import complete
 from memoryfs.edits.verbs import forget, move, remember, resolve, topic_path
 from memoryfs.edits.write import edit_topic, read_topic
 from memoryfs.files import topic_paths
 
 __all__ = [
-    "AdoptReport", "Change", "Tombstones", "adopt", "edit_topic", "follow", "forget", "is_tombstoned", "judge", "lift", "load_topics", "move", "moved_to",
+    "AdoptReport", "Change", "Tombstones", "adopt", "complete", "edit_topic", "follow", "forget", "is_tombstoned", "judge", "lift", "load_topics", "move", "moved_to",
     "read_topic", "read_topics", "remember", "resolve", "topic_path", "topic_paths", "undo", "unjudge",
 ]

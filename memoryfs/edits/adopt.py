@@ -2,7 +2,8 @@
 
 The files are written first, then the ledger; a kill between leaves ids that the next run takes in as they stand. A file
 that is saved again and again meanwhile, or that is not safe to write, is put off with a line in the report. When no
-file changed since the last adoption, the files are hashed and nothing else is done.
+file changed since the last adoption, the files are hashed and nothing else is done. A merging that a kill left half done is
+completed first: its traces are nobody's edits.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from memoryfs import ledger
 from memoryfs.config import Config
+from memoryfs.edits import unfinished
 from memoryfs.edits.diff import After, Before, diff, needed
 from memoryfs.edits.load import read_topics
 from memoryfs.edits.plan import AdoptReport, Finding, Step
@@ -34,14 +36,16 @@ _VERSION = 1
 
 def adopt(root: Path, config: Config, *, now: datetime, dry_run: bool = False) -> AdoptReport:
     """Understands every hand edit since the last run (see `memoryfs.edits.diff` for the rules). Raises ReadOnlyError."""
+    work, stuck = (None, ()) if dry_run else unfinished.complete(root, config)
+    completed = (work.change,) if work else ()
     stamp = _fingerprint(root, config)
     if stamp is not None and stamp == _read_stamp(root):
-        return AdoptReport()
+        return AdoptReport(completed, stuck)
     entries, problems = ledger.read(root)
     topics, found = read_topics(root, config)
     before = Before(ledger.state(entries), ledger.reviews(entries), ledger.topic_meta(entries), ledger.own_meta(entries), not entries)
     findings, more = diff(before, _after(root, topics, found.aside), now=now.isoformat(timespec="seconds"))
-    told = [*problems, *found.problems, *(p for topic in topics.values() for p in topic.problems), *more]
+    told = [*stuck, *problems, *found.problems, *(p for topic in topics.values() for p in topic.problems), *more]
     shown = tuple(finding.change for finding in findings if finding.change.action != "nothing")
     if dry_run:
         return AdoptReport(shown, tuple(told), tuple(needed(findings)))
@@ -52,7 +56,7 @@ def adopt(root: Path, config: Config, *, now: datetime, dry_run: bool = False) -
         # A file written here may hold words that were saved after it was read: only unwritten ones are known.
         _write_stamp(root, {**stamp, "ledger": _ledger_size(root)})
     changes = tuple(finding.change for finding in done if finding.change.action != "nothing")
-    return AdoptReport(changes, (*told, *refused), tuple(sorted(written)))
+    return AdoptReport((*completed, *changes), (*told, *refused), tuple(sorted(written)))
 
 
 def _after(root: Path, topics: dict[str, Topic], aside: Iterable[str]) -> After:

@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from memoryfs import ledger, thread, topic_edit
 from memoryfs.config import Config
+from memoryfs.edits import unfinished
 from memoryfs.edits.plan import Change
 from memoryfs.edits.verbs import find_places, standing, topic_path
 from memoryfs.edits.write import edit_topic, read_topic
@@ -41,6 +42,7 @@ def lift(
     """
     if os.path.realpath(root) == os.path.realpath(target):
         raise UsageError(f"^{id} is in that store already", remedy="Name another store, or a topic such as projects/x.md.")
+    unfinished.complete(root, config)
     entries, _ = ledger.read(root)
     path = find_places(root, config, id, ledger.state(entries))[0]
     source, _ = read_topic(root, path, config)

@@ -3,45 +3,44 @@
 A proposal is a line under *Needs review* of the topic that would stay, with a link to the other one. Accepted, all memories of
 the other go over, with its open reviews; what a person wrote beside them and its front matter stay in its file, which names the
 new place under *Moved*. A file that holds nothing else any more is marked `superseded`. Nothing is merged without an answer.
+
+An answer, and taking one back, is planned whole on the parsed topics, kept (`memoryfs.edits.unfinished`), then carried out.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from memoryfs import ledger, topic_edit
 from memoryfs.config import Config
-from memoryfs.edits import takeback
+from memoryfs.edits import takeback, unfinished
 from memoryfs.edits.adopt import adopt
-from memoryfs.edits.echoes import without_echo
+from memoryfs.edits.merged import (
+    SUCCESSOR,
+    changed_keys,
+    front_of,
+    given,
+    hand_written,
+    left_behind,
+    proposal_id,
+    proposed,
+    received,
+    without_review,
+)
 from memoryfs.edits.plan import Change
-from memoryfs.edits.regroup import bring_over, follow, homes_of
+from memoryfs.edits.unfinished import Work
 from memoryfs.edits.write import edit_topic, read_topic
 from memoryfs.errors import NotFoundError, UnwritableFileError, UsageError
 from memoryfs.ledger import Entry
+from memoryfs.textfile import digest_of
 from memoryfs.topic import Review, Topic
 
 PROPOSE = "propose"
 OTHER = "merge"  # key of the ledger's lines: the topic that would go
-SUCCESSOR = "superseded_by"  # front matter of a topic that went: the topic that its memories stand in
-_LINK = re.compile(r"\[\[([^\[\]|#]+)\]\]")
-
-
-def proposal_id(a: str, b: str) -> str:
-    """`r-` and six hex digits: one pair of topics has one id, whichever would stay."""
-    return "r-" + hashlib.sha256("\0".join(("topics", *sorted((a, b)))).encode()).hexdigest()[:6]
-
-
-def proposed(review: Review, path: str) -> str:
-    """The topic that the line in `path` proposes to merge into it; "" for any other review."""
-    link = _LINK.search(review.text)
-    other = f"{link[1].removesuffix('.md')}.md" if link and not review.memory_ids else ""
-    return other if other and review.id == proposal_id(path, other) else ""
 
 
 def propose(root: Path, config: Config, keep: str, other: str, reason: str, *, now: datetime) -> str:
@@ -57,94 +56,72 @@ def propose(root: Path, config: Config, keep: str, other: str, reason: str, *, n
     return id
 
 
-def answer(root: Path, config: Config, keep: str, review: Review, choice: str, *, actor: str, now: datetime) -> Change:
-    """`accept` merges, `reject` (or `keep-both`) leaves both as they are, and the pair is not proposed again.
+def answer(root: Path, config: Config, keep: str, review: Review, choice: str, *, actor: str, now: datetime, why: str = "") -> Change:
+    """`accept` merges, `reject` (or `keep-both`) leaves both as they are, and the pair is not proposed again; `why` it was chosen.
 
-    Raises UsageError, NotFoundError, UnwritableFileError, ChangedMeanwhileError, ReadOnlyError.
+    Raises UsageError, NotFoundError, UnwritableFileError, ChangedMeanwhileError, ReadOnlyError; before anything is written, unless
+    somebody saves one of the files in that instant: what is left to be done is then done by the next run.
     """
-    other = proposed(review, keep)
-    stamp = now.isoformat(timespec="seconds")
     if choice not in ("accept", "reject", "keep-both"):
         raise UsageError(f"{choice} is for a contradiction; ^{review.id} asks about two topics", remedy="Choices: accept, reject.")
-    extra: dict[str, Any] = {"choice": "accept" if choice == "accept" else "reject", OTHER: other}
-    before: dict[str, str] = {}
     if choice == "accept":
         adopt(root, config, now=now)  # a bullet that was only just typed goes too
-        for path in (keep, other):
-            topic = read_topic(root, path, config)[0]
-            if not topic.writable:
-                raise UnwritableFileError(path, next((p.message for p in topic.problems if p.severity == "error"), "it is damaged"))
-            before[path] = topic.text
-        moved, left = _merge(root, config, keep, other, actor=actor, now=now)
-        extra |= {"moved": list(moved), "left": left}
-    before.setdefault(keep, read_topic(root, keep, config)[0].text)
-    edit_topic(root, keep, lambda t: topic_edit.remove_review(t, review.id) if any(r.id == review.id for r in t.reviews) else t, config=config)
-    extra[takeback.KEY] = [
-        {"topic": path, "hunks": takeback.hunks(text, read_topic(root, path, config)[0].text)} for path, text in sorted(before.items())]
-    ledger.append(root, [Entry(stamp, actor, "resolve", review.id, keep, why=f"the topics are {'one' if choice == 'accept' else 'two'}", extra=extra)])
-    return Change("resolve", review.id, keep, _told(extra) if choice == "accept" else choice)
+    with unfinished.alone(root, config):
+        plan = _accepted if choice == "accept" else _rejected
+        work = plan(root, config, keep, proposed(review, keep), review.id, actor, now, why)
+        return _carried_out(root, config, replace(work, detail=work.detail or choice))
 
 
-def _told(extra: Mapping[str, Any]) -> str:
-    left = f"; its {', '.join(extra['left'])} stay in {extra[OTHER]}" if extra["left"] else ""
-    return f"{len(extra['moved'])} memories of {extra[OTHER]} stand here now{left}"
+def _carried_out(root: Path, config: Config, work: Work) -> Change:
+    unfinished.begin(root, work)
+    unfinished.carry_out(root, config, work)
+    return work.change
 
 
-def _merge(root: Path, config: Config, keep: str, other: str, *, actor: str, now: datetime) -> tuple[Sequence[str], list[str]]:
-    """The ids that went over, and what stays in the other file: front matter keys that the kept one lacks or has otherwise, prose."""
-    going = read_topic(root, other, config)[0]
-    ids = [m.id for m in going.memories]
-    moved = bring_over(root, config, other, keep, ids, actor=actor, now=now, why=f"merged into {keep}")
-    for review in going.reviews:
-        _hand_over(root, config, keep, other, review)
-    kept = read_topic(root, keep, config)[0]
-    follow(root, config, homes_of([kept]), now=now)
-    day = now.date().isoformat()
-    words = f"its memories stand in [[{keep.removesuffix('.md')}]] since {day}"
-    prose = hand_written(going)
-    own = ledger.own_meta(ledger.read(root)[0]).get(other, {})
-
-    def leave(topic: Topic) -> Topic:
-        if topic.memories or topic.meta.get(SUCCESSOR) == keep:
-            return topic
-        topic = topic_edit.set_meta(topic_edit.leave_note(topic, "Moved", words), SUCCESSOR, keep)
-        for memory in going.memories:
-            topic = without_echo(topic, own, memory)
-        return topic if prose else topic_edit.set_meta(topic, "status", "superseded")
-
-    done = edit_topic(root, other, leave, config=config)
-    ledger.append(root, [_front(going, done, f"merged into {keep}", now)])
-    same = {"title", "status", "summary", "tags", "query_hints", "retrieve_when", "importance", "source_range", "created_at",
-            "updated_at", "metadata", SUCCESSOR}
-    left = [key for key, value in going.meta.items() if key not in same and kept.meta.get(key) != value]
-    return moved, [*left, *(["text"] if prose else [])]
+def _writable(root: Path, config: Config, path: str) -> Topic:
+    topic = read_topic(root, path, config)[0]
+    if not topic.writable:
+        raise UnwritableFileError(path, next((p.message for p in topic.problems if p.severity == "error"), "it is damaged"))
+    return topic
 
 
-def _front(before: Topic, after: Topic, why: str, now: datetime) -> Entry:
+def _accepted(root: Path, config: Config, keep: str, other: str, id: str, actor: str, now: datetime, why: str) -> Work:
+    stamp, entries = now.isoformat(timespec="seconds"), ledger.read(root)[0]
+    stays, goes = _writable(root, config, keep), _writable(root, config, other)
+    ids = [m.id for m in goes.memories]
+    kept, words = received(stays, goes, ids, id), bool(hand_written(goes))
+    gone = given(goes, kept, ids, ledger.own_meta(entries).get(other, {}), stamp[:10], words=words)
+    moved = tuple(i for i in ids if i not in {m.id for m in gone.memories})
+    left = left_behind(stays, goes)
+    extra: dict[str, Any] = {"choice": "accept", OTHER: other, "moved": list(moved), "left": left}
+    if moved or goes.meta.get(SUCCESSOR) != keep:  # else it went before, and there is nothing to take back
+        extra[takeback.KEY] = [_lines(goes, gone), _lines(stays, kept) | front_of(stays)]
+    known = ledger.state(entries)
+    moves = (Entry(stamp, actor, "move", i, keep, why=f"merged into {keep}", extra={"from": other})
+             for i in moved if i not in known or known[i].topic != keep)
+    resolved = Entry(stamp, actor, "resolve", id, keep, why=why or "the topics are one", extra=extra)
+    stay = f"; its {', '.join(left)} stay in {other}" if left else ""
+    return Work("accept", id, keep, other, stamp, f"{len(moved)} memories of {other} stand here now{stay}", len(entries), moved,
+                words, tuple(moves), (*_front(goes, gone, ("summary", "query_hints"), f"merged into {keep}", stamp), resolved))
+
+
+def _rejected(root: Path, config: Config, keep: str, other: str, id: str, actor: str, now: datetime, why: str) -> Work:
+    stamp, stays = now.isoformat(timespec="seconds"), _writable(root, config, keep)
+    lines = [_lines(stays, without_review(stays, id))]
+    resolved = Entry(stamp, actor, "resolve", id, keep, why=why or "the topics are two",
+                     extra={"choice": "reject", OTHER: other, takeback.KEY: lines})
+    return Work("reject", id, keep, other, stamp, "", len(ledger.read(root)[0]), last=(resolved,))
+
+
+def _lines(before: Topic, after: Topic) -> dict[str, Any]:
+    return {"topic": before.path, "hunks": takeback.hunks(before.text, after.text)}
+
+
+def _front(before: Topic, after: Topic, keys: Iterable[str], why: str, stamp: str) -> Sequence[Entry]:
     """What the ledger must know of a changed front matter, so that it is not taken for a person's edit."""
-    meta = {key: after.meta.get(key) or "" for key in ("summary", "query_hints") if before.meta.get(key) != after.meta.get(key)}
-    return Entry(now.isoformat(timespec="seconds"), "organizer", "edit", "", after.path, why=why, extra={"meta": {"status": after.status, **meta}})
-
-
-def _hand_over(root: Path, config: Config, keep: str, other: str, review: Review) -> None:
-    """An open line under *Needs review* goes along; a proposal about the topic that goes has lost its sense and is taken out."""
-    def take(topic: Topic) -> Topic:
-        return topic_edit.remove_review(topic, review.id) if any(r.id == review.id for r in topic.reviews) else topic
-
-    def add(topic: Topic) -> Topic:
-        have = any(r.id == review.id for r in topic.reviews)
-        return topic if have else topic_edit.add_review(topic, review.text, review.id, review.memory_ids)
-
-    if not proposed(review, other) and not review.ticked:
-        edit_topic(root, keep, add, config=config)
-    edit_topic(root, other, take, config=config)
-
-
-def hand_written(topic: Topic) -> list[str]:
-    """What stands in the file beside memories and its own heading: a person's words."""
-    heading = re.compile(r"#{1,6}\s+" + re.escape(topic.heading) + r"\s*#*\Z") if topic.heading else None
-    found = [text.strip() for _, text in topic.prose]
-    return [text for text in found if not (heading and heading.match(text))]
+    changed = {"status", *keys} & {*changed_keys(before, after)}
+    meta = {key: after.status if key == "status" else after.meta.get(key) or "" for key in sorted(changed)}
+    return [Entry(stamp, "organizer", "edit", "", after.path, why=why, extra={"meta": meta})] if meta else []
 
 
 def undo(root: Path, config: Config, review_id: str, *, actor: str, now: datetime) -> Change:
@@ -152,25 +129,38 @@ def undo(root: Path, config: Config, review_id: str, *, actor: str, now: datetim
 
     Raises NotFoundError if there is none, UnwritableFileError if the lines were changed since, ReadOnlyError.
     """
-    entries = ledger.read(root)[0]
-    last = next((e for e in reversed(entries) if e.id == review_id and e.action in ("resolve", PROPOSE, "conflict")), None)
+    done, _ = unfinished.complete(root, config, asked=review_id)
+    if done is not None and (done.verb, done.id) == ("undo", review_id):
+        return done.change
+    last = _last(root, review_id)
     if last is None or last.action != "resolve" or OTHER not in last.extra:
         return takeback.undo(root, config, review_id, actor=actor, now=now)
-    if not isinstance(last.extra.get(takeback.KEY), list):
+    with unfinished.alone(root, config):
+        return _carried_out(root, config, _undone(root, config, review_id, actor, now))
+
+
+def _last(root: Path, review_id: str) -> Entry | None:
+    found = (e for e in reversed(ledger.read(root)[0]) if e.id == review_id and e.action in ("resolve", PROPOSE, "conflict"))
+    return next(found, None)
+
+
+def _undone(root: Path, config: Config, review_id: str, actor: str, now: datetime) -> Work:
+    """All of the files can be put back, or none is."""
+    entries, last = ledger.read(root)[0], _last(root, review_id)
+    if last is None or last.action != "resolve" or not isinstance(last.extra.get(takeback.KEY), list):
         raise NotFoundError(f"the lines that settled ^{review_id}", remedy="It was settled in the file; settle it there.")
     stamp, keep, other = now.isoformat(timespec="seconds"), last.topic, str(last.extra[OTHER])
-    parts = {str(part["topic"]): part["hunks"] for part in last.extra[takeback.KEY]}
-    for path, listed in parts.items():  # all of them can be put back, or none is
-        takeback.restored(read_topic(root, path, config)[0], listed)
-    moved = [id for id in last.extra.get("moved") or () if isinstance(id, str)]
-    ledger.append(root, [Entry(stamp, actor, "move", id, other, why=f"the choice about ^{review_id} was undone", extra={"from": keep}) for id in moved])
-    gone = read_topic(root, other, config)[0] if moved else None
-    for path, listed in sorted(parts.items(), key=lambda item: item[0] == keep):  # the other first: a kill leaves lines in both
-        edit_topic(root, path, lambda topic, listed=listed: takeback.restored(topic, listed), config=config)  # type: ignore[misc]
-    if gone is not None:
-        back = read_topic(root, other, config)[0]
-        follow(root, config, homes_of([back]), now=now)
-        ledger.append(root, [_front(gone, back, "the merging was undone", now)])
+    own, why = ledger.own_meta(entries), "the merging was undone"
+    parts, fronts = [], []
+    for kept in last.extra[takeback.KEY]:
+        path = str(kept["topic"])
+        topic = read_topic(root, path, config)[0]
+        part = {**kept, "digest": digest_of(topic.text.encode("utf-8", "surrogateescape")), "own": own.get(path, {})}
+        back = unfinished.as_before(topic, part)
+        fronts += _front(topic, back, own.get(path, {}) if path == keep else ("summary", "query_hints"), why, stamp)
+        parts.append(part)
+    moved = tuple(id for id in last.extra.get("moved") or () if isinstance(id, str))
+    back_home = (Entry(stamp, actor, "move", id, other, why=f"the choice about ^{review_id} was undone", extra={"from": keep}) for id in moved)
     text = next((e.text for e in reversed(entries) if e.id == review_id and e.action == PROPOSE), "")
-    ledger.append(root, [Entry(stamp, actor, PROPOSE, review_id, keep, text, why="the choice was undone", extra={OTHER: other})])
-    return Change("restore", review_id, keep, "open again")
+    opened = Entry(stamp, actor, PROPOSE, review_id, keep, text, why="the choice was undone", extra={OTHER: other})
+    return Work("undo", review_id, keep, other, stamp, "open again", len(entries), moved, False, tuple(back_home), (*fronts, opened), tuple(parts))

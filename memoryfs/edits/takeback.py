@@ -80,7 +80,7 @@ def undo(root: Path, config: Config, review_id: str, *, actor: str, now: datetim
     """
     entries = ledger.read(root)[0]
     number = next((n for n in range(len(entries) - 1, -1, -1) if entries[n].id == review_id
-                   and entries[n].action in ("resolve", "conflict")), None)
+                   and entries[n].action in ("resolve", "conflict", "propose")), None)
     last = entries[number] if number is not None else None
     if number is None or last is None or last.action != "resolve":
         raise NotFoundError(f"a choice about ^{review_id} to undo", remedy="`memoryfs review` lists what is open.")

@@ -13,7 +13,7 @@ from typing import Any
 
 from memoryfs import ledger, topic_edit
 from memoryfs.config import Config
-from memoryfs.edits import merging
+from memoryfs.edits import merging, unfinished
 from memoryfs.edits.diff import Place, settle
 from memoryfs.edits.echoes import record, without_echo
 from memoryfs.edits.load import load_topics
@@ -143,6 +143,7 @@ def forget(root: Path, config: Config, id: str, *, actor: str, now: datetime, pu
     With `purge` its words leave the ledger too, only a hash stays; this also works on what was withdrawn before.
     Raises NotFoundError, UnwritableFileError, ReadOnlyError.
     """
+    unfinished.complete(root, config)
     ledgered = ledger.read(root)[0]
     known, own = ledger.state(ledgered), ledger.own_meta(ledgered)
     if purge and id in known and known[id].status == "withdrawn":
@@ -200,6 +201,7 @@ def move(root: Path, config: Config, id: str, to: str, *, actor: str, now: datet
     Raises NotFoundError, UsageError, OutsideStoreError, UnwritableFileError, ReadOnlyError.
     """
     path = topic_path(root, to, config)
+    unfinished.complete(root, config)
     known = _state(root)
     source = find_places(root, config, id, known)[0]
     if source == path:
@@ -248,6 +250,12 @@ def resolve(
     """
     if choice not in CHOICES and not (choice == "edit" and text.strip()):
         raise UsageError(f"{choice!r} is not a choice", remedy=f"Choices: {', '.join(CHOICES)}.")
+    done, _ = unfinished.complete(root, config, asked=review_id)
+    if done is not None and done.id == review_id and done.verb != "undo":
+        if done.verb == ("accept" if choice == "accept" else "reject"):
+            return done.change
+        raise NotFoundError(f"the review ^{review_id}: {done.verb}, which was interrupted, has just been completed",
+                            remedy=f"`memoryfs review undo ^{review_id}` takes it back.")
     topics = load_topics(root, config)
     found = next(((p, r) for p, t in sorted(topics.items()) for r in t.reviews if r.id == review_id), None)
     if found is None:

@@ -11,6 +11,8 @@ import pytest
 from memoryfs import ledger
 from memoryfs.config import Config
 from memoryfs.edits import AdoptReport, adopt, load_topics
+from memoryfs.edits.merged import proposal_id
+from memoryfs.edits.merging import propose
 from memoryfs.ledger import Known
 from memoryfs.model import Memory
 
@@ -43,6 +45,44 @@ Prose that a person wrote.
 [^3f9a21:3]: 2026-05-12
 [^3f9a21:9]: 2026-05-14
 [^3f9a21:6]: 2026-05-12
+"""
+
+KEEP, GO = "infrastructure/gateway.md", "infrastructure/edge.md"
+ID = proposal_id(KEEP, GO)
+KEPT = """---
+title: Gateway
+owner: kim  # ask first
+ranks: {b: 2, a: '007'}
+---
+# Gateway
+
+## Facts
+- Listens on port 7443. [^3f9a21:1] ^m-000001
+
+[^3f9a21:1]: 2026-05-12
+"""
+GOING = """---
+title: Edge gateway
+tags: [b]
+lang: no
+---
+# Edge gateway
+
+## Facts
+- Restarts on Sundays. [^3f9a21:2] ^m-000002
+- Holds 20 connections. [^3f9a21:3] ^m-000003
+- Holds 30 connections. [^3f9a21:4] ^m-000004
+- Typed by hand
+
+## Needs review
+- [ ] [[#^m-000003]] says 20; [[#^m-000004]] says 30. ^r-000001
+
+## History
+- ~~Restarts on Mondays.~~ superseded by [[#^m-000002]] on 2026-05-12 [^3f9a21:2] ^m-000005
+
+[^3f9a21:2]: 2026-05-12; "on Sundays"
+[^3f9a21:3]: 2026-05-12
+[^3f9a21:4]: 2026-05-13
 """
 
 
@@ -95,4 +135,17 @@ def school(store: Store) -> Store:
     """A store with one topic that the ledger knows."""
     store.write("projects/school.md", SCHOOL)
     store.adopt()
+    return store
+
+
+@pytest.fixture
+def pair(store: Store) -> Store:
+    """A store with two topics that a run proposed to merge."""
+    store.write(KEEP, KEPT)
+    store.write(GO, GOING)
+    store.write("notes/other.md", "# Other\n\nAs in [[infrastructure/edge#^m-000002]].\n\n## Needs review\n"
+                "- [ ] [[infrastructure/edge#^m-000002]] or [[infrastructure/gateway#^m-000001]]? ^r-000002\n")
+    store.adopt()
+    propose(store.root, store.config, KEEP, GO, "both speak of gateway", now=NOW)
+    assert store.done() == []
     return store

@@ -2,63 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
-from edits.conftest import NOW
+from edits.conftest import GO, ID, KEEP, KEPT, NOW
 
 from memoryfs import MemoryStore, ledger, review
-from memoryfs.edits import resolve, undo
-from memoryfs.edits.merging import proposal_id, propose
+from memoryfs.edits import forget, resolve, undo
+from memoryfs.edits.merging import propose
 from memoryfs.errors import NotFoundError, UnwritableFileError, UsageError
-
-KEEP, GO = "infrastructure/gateway.md", "infrastructure/edge.md"
-ID = proposal_id(KEEP, GO)
-KEPT = """---
-title: Gateway
-owner: kim  # ask first
-ranks: {b: 2, a: '007'}
----
-# Gateway
-
-## Facts
-- Listens on port 7443. [^3f9a21:1] ^m-000001
-
-[^3f9a21:1]: 2026-05-12
-"""
-GOING = """---
-title: Edge gateway
-tags: [b]
-lang: no
----
-# Edge gateway
-
-## Facts
-- Restarts on Sundays. [^3f9a21:2] ^m-000002
-- Holds 20 connections. [^3f9a21:3] ^m-000003
-- Holds 30 connections. [^3f9a21:4] ^m-000004
-- Typed by hand
-
-## Needs review
-- [ ] [[#^m-000003]] says 20; [[#^m-000004]] says 30. ^r-000001
-
-## History
-- ~~Restarts on Mondays.~~ superseded by [[#^m-000002]] on 2026-05-12 [^3f9a21:2] ^m-000005
-
-[^3f9a21:2]: 2026-05-12; "on Sundays"
-[^3f9a21:3]: 2026-05-12
-[^3f9a21:4]: 2026-05-13
-"""
-
-
-@pytest.fixture
-def pair(store):
-    store.write(KEEP, KEPT)
-    store.write(GO, GOING)
-    store.write("notes/other.md", "# Other\n\nAs in [[infrastructure/edge#^m-000002]].\n\n## Needs review\n"
-                "- [ ] [[infrastructure/edge#^m-000002]] or [[infrastructure/gateway#^m-000001]]? ^r-000002\n")
-    store.adopt()
-    propose(store.root, store.config, KEEP, GO, "both speak of gateway", now=NOW)
-    assert store.done() == []
-    return store
 
 
 def answer(store, choice):
@@ -165,39 +117,15 @@ def test_undo_refuses_when_the_lines_were_changed_since(pair):
     assert pair.bytes() == before
 
 
-def test_con_04_a_merge_killed_at_any_write_is_finished_by_accepting_again(pair, monkeypatch):
-    from memoryfs.edits import merging, regroup
-
-    whole, lines = pair.bytes(), (pair.root / "ledger.jsonl").read_bytes()
+@pytest.mark.parametrize(("id", "words"), [("m-000001", "Listens on port"), ("m-000003", "Holds 20")])
+def test_purge_takes_the_words_out_of_the_lines_that_undo_needs(pair, id, words):
+    pair.change(KEEP, "title: Gateway\n", "title: Gateway\nsummary: Listens on port 7443.\n")
     answer(pair, "accept")
-    wanted = pair.bytes()
-    killed = 0
-    for left in range(12):
-        for path, data in whole.items():
-            (pair.root / path).write_bytes(data)
-        (pair.root / "ledger.jsonl").write_bytes(lines)
-        calls = []
-        with monkeypatch.context() as patched:
-            for module in (regroup, merging):
-                real = module.edit_topic
-
-                def dies(*args, real=real, calls=calls, left=left, **more):
-                    calls.append(1)
-                    if len(calls) > left:
-                        raise KeyboardInterrupt
-                    return real(*args, **more)
-
-                patched.setattr(module, "edit_topic", dies)
-            try:
-                answer(pair, "accept")
-                break
-            except KeyboardInterrupt:
-                killed += 1
-        pair.adopt()
-        answer(pair, "accept")
-        assert {p: sorted(t.split(b"\n")) for p, t in pair.bytes().items()} == {p: sorted(t.split(b"\n")) for p, t in wanted.items()}, left
-        assert pair.done() == []
-    assert killed >= 5
+    assert words in json.dumps(ledger.read(pair.root)[0][-1].extra["undo"])
+    forget(pair.root, pair.config, id, actor="person", now=NOW, purge=True)
+    assert words not in (pair.root / "ledger.jsonl").read_text()
+    with pytest.raises(NotFoundError):
+        back(pair)
 
 
 def test_in_the_terminal_it_has_its_own_keys(pair):

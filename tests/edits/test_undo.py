@@ -119,6 +119,12 @@ def test_purge_takes_the_words_out_of_the_undo_lines_too(school):
         undo(school)
 
 
+def test_purge_takes_the_words_of_the_line_beside_too(school):
+    resolve(school, "accept")
+    edits.forget(school.root, school.config, "m-000002", actor="person", now=NOW, purge=True)
+    assert "The port is 8080" not in (school.root / "ledger.jsonl").read_text()
+
+
 def test_only_what_was_settled_by_command_is_undone(school):
     with pytest.raises(NotFoundError):
         undo(school)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from test_split import made
 from memoryfs import MemoryStore, ledger
 from memoryfs.config import Config, Organize
 from memoryfs.edits import load_topics, resolve, undo
-from memoryfs.edits.merging import proposal_id
+from memoryfs.edits.merged import proposal_id
+from memoryfs.errors import NotFoundError
 from memoryfs.topic import parse
 from organizer import pipeline
 from organizer.alike import Pair, alike
@@ -169,3 +171,76 @@ def test_a_proposal_about_a_topic_that_is_gone_is_taken_out(asked: tuple[Path, P
     (root / "projects/b.md").unlink()
     organize(root, folder)
     assert f"^{id}" not in (root / "projects/a.md").read_text()
+    assert [(e.actor, e.extra["choice"], e.why) for e in ledger.read(root)[0] if (e.id, e.action) == (id, "resolve")] == [("organizer", "reject", "projects/b.md is gone")]
+
+
+def test_a_proposal_about_a_topic_that_went_there_before_is_no_rejection(asked: tuple[Path, Path, str]) -> None:
+    root, folder, id = asked
+    path = root / "projects/b.md"
+    path.write_text(path.read_text().replace("status: active", "status: superseded\nsuperseded_by: projects/a.md").partition("## Facts")[0])
+    transcript(folder / "b.jsonl", "b", "2026-05-14", [("user", "FACT: Keys hang in room 12.")])
+    organize(root, folder)
+    assert [(e.actor, e.extra["choice"], e.why) for e in ledger.read(root)[0] if (e.id, e.action) == (id, "resolve")] == [("organizer", "accept", "projects/b.md went here")]
+    with pytest.raises(NotFoundError):
+        undo(root, Config(), id, actor="person", now=NOW)
+
+
+@pytest.fixture
+def settled(asked: tuple[Path, Path, str]) -> tuple[Path, Path, str]:
+    """The same, with a run since that had nothing new to say of the two."""
+    root, folder, id = asked
+    organize(root, folder)
+    transcript(folder / "b.jsonl", "b", "2026-05-14", [("user", "FACT: Keys hang in room 12.")])
+    return root, folder, id
+
+
+def two(root: Path) -> list[str]:
+    return [(root / path).read_text() for path in ("projects/a.md", "projects/b.md")]
+
+
+def test_undone_after_a_run_the_front_matter_is_as_it_was(settled: tuple[Path, Path, str]) -> None:
+    root, folder, id = settled
+    before = two(root)
+    resolve(root, Config(), id, "accept", actor="person", now=NOW)
+    organize(root, folder)
+    assert two(root)[0].partition("# ")[0] != before[0].partition("# ")[0]
+    undo(root, Config(), id, actor="person", now=NOW)
+    assert two(root) == before
+    organize(root, folder)
+    assert two(root) == before and not [e for e in ledger.read(root)[0] if "front matter edited" in e.why]
+
+
+def test_undone_after_a_run_what_a_person_set_since_stays(settled: tuple[Path, Path, str]) -> None:
+    root, folder, id = settled
+    resolve(root, Config(), id, "accept", actor="person", now=NOW)
+    organize(root, folder)
+    path = root / "projects/a.md"
+    path.write_text(re.sub(r"(?m)^summary: .*$", "summary: Cookies, all of them.", path.read_text()))
+    undo(root, Config(), id, actor="person", now=NOW)
+    assert "summary: Cookies, all of them." in path.read_text() and f"^{id}" in path.read_text()
+
+
+def test_killed_before_the_ledger_knows_the_next_run_completes_it_and_undo_undoes_it(
+    settled: tuple[Path, Path, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, folder, id = settled
+    before, append = two(root), ledger.append
+
+    def dies(root: Path, entries: Any) -> None:
+        listed = list(entries)
+        if any(e.action == "resolve" for e in listed):
+            raise KeyboardInterrupt
+        append(root, listed)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger, "append", dies)
+        with pytest.raises(KeyboardInterrupt):
+            resolve(root, Config(), id, "accept", actor="person", now=NOW)
+    report = organize(root, folder)
+    assert [(c["action"], c["id"]) for c in report.adopted] == [("resolve", id)]
+    last = [e for e in ledger.read(root)[0] if e.id == id][-1]
+    assert (last.actor, last.extra["choice"], last.why) == ("person", "accept", "the topics are one")
+    undo(root, Config(), id, actor="person", now=NOW)
+    assert two(root) == before
+    organize(root, folder)
+    assert two(root) == before
