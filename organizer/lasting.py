@@ -22,7 +22,7 @@ from organizer.rules.hints import content_words
 
 PROSE = 2  # words outside code spans that a statement has
 OBJECT = 80  # characters after the verb that tell what an edit was about
-SYMBOLS = 0.1  # share of a user's sentence from which it is pasted code
+SYMBOLS = 0.12  # share of a user's sentence from which it is pasted code
 ALONE = 200  # characters: what is longer explains itself
 ESSAY = 80  # words of a message that explains at length
 DONE = 0.5  # share of a task's words that a later report must hold
@@ -38,7 +38,7 @@ _WHY = lazy(
 
 _EXPLETIVE = lazy(rf"{_FILLERS}it(?:.s| is| was| does| would| might)* (?:\w+ )?(?:feels? like|seems?|looks? like|makes? sense|important|better|best|possible|impossible|fine|enough|clear)\b", re.I)
 _POINTS = lazy(
-    rf"{_FILLERS}(?:it|they|them|both (?:of|are|were|should|need|have)|this|that|these|those)\b"
+    rf"{_FILLERS}(?:it|they|them|both (?:of|are|were|should|need|have)|this(?! is (?:an?|the|our|my)\b)|that|these|those)\b"
     rf"|{_FILLERS}the (?:function|method|tests?|file|change|code|script|section|fix|issue|problem|feature|class|command|value|fields?|page|message|output|result|approach|former|latter|first|second|other|rest)\b(?! `)"
     rf"|{_FILLERS}for (?:it|this|that|these|those|them)\b|{_FILLERS}if (?:we|you)(?:.re| are)? (?:going to )?do (?:this|that|it|so)\b"
     rf"|{_FILLERS}(?:i|we)(?:.ve)? (?:fixed|did|changed|updated|added|removed|tested|checked) (?:it|this|that|these|those|them|both)\b"
@@ -94,6 +94,7 @@ _ROLE = lazy(
     re.I)
 _PASTED = lazy(r"^\W*\d+\.\d+\.?\s+\S|^\W*at (?:\S+ )?\(?(?:/|\w:\\|file:|node:)\S+:\d+|\bSKILL\.md\b|^\W*you can use\b", re.I)
 _SYMBOL = lazy(r"[(){}\[\]=;<>\\|\"_$&^~]")
+_WIDE = lazy(r"[\u3040-\u9fff가-힣]")
 _CODE = lazy(r"`[^`]*`")
 
 
@@ -105,7 +106,7 @@ def once(candidate: Candidate, session: Session) -> str:
     if _ROLE.match(text):
         return "a prompt"
     bare = _CODE.sub("", text)
-    if len(bare) > 30 and len(_SYMBOL.findall(bare)) > SYMBOLS * len(bare):
+    if len(bare) > 30 and len(_SYMBOL.findall(bare)) > SYMBOLS * (len(bare) + len(_WIDE.findall(bare))):
         return "pasted code"
     if _PASTED.search(text):
         return "part of a prompt, a list or an output"

@@ -21,6 +21,7 @@ from memoryfs.text import scan, similarity_key
 
 if TYPE_CHECKING:
     from memoryfs.index.core import Index
+    from memoryfs.index.units import ThreadMap
     from memoryfs.recall.retrieve import Found
 
 JOINT = " · "  # between the sentences of a session page's line: the first stands in the event that it tells of

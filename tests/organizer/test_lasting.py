@@ -52,6 +52,8 @@ def test_a_sentence_that_names_nothing_does_not_last(role: str, text: str) -> No
     "ログを確認してください",
     "이 문서 정리해 주세요",
     "检查一下这个配置",
+    "(home / \"loans\").mkdir(parents=True, exist_ok=True) (home / \"returns\").mkdir(exist_ok=True)",
+    "3.2 Before Return Runs before a copy is taken back.",
 ])
 def test_what_a_user_asked_for_once_does_not_last(text: str) -> None:
     assert passing(said(text, "user", "instruction"), Session())
@@ -66,6 +68,8 @@ def test_what_a_user_asked_for_once_does_not_last(text: str) -> None:
     "Lend requests carry the class number.",
     "I'd like to support the Kobo reader as well.",
     "貸出票には必ず学年を入れてください",
+    "This is the repository for the loan desk of the school.",
+    "오류 코드는 409로 통일하고, 응답 본문은 {\"error\": \"LOAN_OVERLAP\"} 형식으로 해 주세요.",
 ])
 def test_rules_and_requirements_of_a_user_last(text: str) -> None:
     assert not passing(said(text, "user"), LATER)
