@@ -14,7 +14,9 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memoryfs.secretnames import WORDS, Span, by_name
+from memoryfs.patterns import lazy
+from memoryfs.secretforms import WORDS, by_command, by_words
+from memoryfs.secretnames import Span, by_name
 from memoryfs.secretrules import Rule, base64_marks, literals, rules
 from memoryfs.secretvalues import is_placeholder
 
@@ -84,6 +86,8 @@ def _find(text: str) -> Iterator[Span]:
         yield from _in_urls(text)
     if any(word in low for word in WORDS):
         yield from by_name(text)
+        yield from by_words(text)
+    yield from by_command(text, low)
     yield from _in_base64(text)
 
 
@@ -152,15 +156,29 @@ def _private_keys(text: str) -> Iterator[Span]:
             yield match.start(), stop, "private-key"
 
 
-_URL = re.compile(
-    r"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@\"'<>`\[]*:([^\s/@\"'<>`]+(?:/[^\s/@\"'<>`:]+)?)@(?=[\w\[.$%-])"
+_URL = lazy(
+    r"\b(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,20})://[^\s/:@\"'<>`\[]{0,128}:"
+    r"(?P<value>[^\s/@\"'<>`]{1,512}(?:@[^\s/@\"'<>`?&=,;:()\[\]]{1,64}){0,3}|(?P<slashes>[^\s/@\"'<>`?]{1,256}/[^\s@\"'<>`?]{1,256}))@(?=[\w\[.$%-])"
 )
+_SERVER = lazy(  # what a password may hold slashes for; elsewhere what looks like one is a path
+    r"(?i)(?:postgres(?:ql)?|mysql2?|mariadb|mssql|sqlserver|oracle|mongodb|rediss?|amqps?|clickhouse|cockroachdb|nats|kafka|smtps?|imaps?"
+    r"|ldaps?|s?ftps?|neo4j|bolt|couchdb|cassandra|memcached|elasticsearch|https?)(?:\+\w{1,20})?"
+)
+_PORT = lazy(r"\d{1,5}[,/]")
 
 
 def _in_urls(text: str) -> Iterator[Span]:
     for match in _URL.finditer(text):
-        if not is_placeholder(match[1]):
-            yield *match.span(1), "password"
+        if match["slashes"] and not _may_hold_slashes(match["scheme"], match["slashes"]):
+            continue
+        if not is_placeholder(match["value"]):
+            yield *match.span("value"), "password"
+
+
+def _may_hold_slashes(scheme: str, value: str) -> bool:
+    if not _SERVER.fullmatch(scheme) or _PORT.match(value):
+        return False
+    return not scheme.lower().startswith("http") or (value.count("/") == 1 and ":" not in value)
 
 
 _TOKEN64 = re.compile(r"[A-Za-z0-9+/_-]*")

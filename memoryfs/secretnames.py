@@ -1,4 +1,7 @@
-"""In: a text. Out: where a secret stands by the name it is given: `FOO_TOKEN=…`, `password: "…"`, Bearer headers, options."""
+"""In: a text. Out: where a secret stands by the name it is given: `FOO_TOKEN=…`, `password: "…"`, Bearer headers, options.
+
+Other ways to say the name (a sentence, a table, a tag, a command) are in `secretforms`.
+"""
 
 from __future__ import annotations
 
@@ -6,67 +9,54 @@ import re
 from collections.abc import Iterator
 
 from memoryfs.patterns import lazy
-from memoryfs.secretvalues import ACCESS, FILE, is_expression, is_mixed, is_placeholder
+from memoryfs.secretvalues import (
+    ACCESS,
+    FILE,
+    is_diced,
+    is_expression,
+    is_mixed,
+    is_placeholder,
+    is_sample,
+    is_technical,
+    is_told,
+)
 
 Span = tuple[int, int, str]
 
-WORDS = (
-    "token",
-    "passw",
-    "pwd",
-    "secret",
-    "key",
-    "credential",
-    "bearer",
-    "authorization",
-    "passphrase",
-    "パスワード",
-    "비밀번호",
-    "密码",
-    "curl",
-    "_pass",
-    "auth",
+NAME = (
+    r"(?P<name>[A-Za-z0-9_.-]{0,60}?(?:secret|token|passw(?:or)?d|passphrase|pwd|[_.-]pass|api[ _-]?key|access[ _-]?key|private[ _-]?key"
+    r"|secret[ _-]?key|auth[ _-]?key|encryption[ _-]?key|signing[ _-]?key|master[ _-]?key|account[ _-]?key|service[ _-]?key"
+    r"|storage[ _-]?key|webhook[ _-]?key|license[ _-]?key|credentials?|_auth)(?:[_-]?(?:id|\d{1,2}|base64|b64|value|prod|dev)| value)?)"
 )
-_NAME = (
-    r"(?P<name>[A-Za-z0-9_.-]{0,60}?(?:secret|token|passw(?:or)?d|passphrase|pwd|[_.-]pass|api[_-]?key|access[_-]?key|private[_-]?key"
-    r"|secret[_-]?key|auth[_-]?key|encryption[_-]?key|signing[_-]?key|master[_-]?key|account[_-]?key|service[_-]?key"
-    r"|storage[_-]?key|webhook[_-]?key|license[_-]?key|credentials?|_auth)(?:[_-]?(?:id|\d{1,2}|base64|b64|value|prod|dev))?)"
-)
+# Letters of other scripts end a bare value: `password: 12文字以上`.
+_BARE = r"[^\s\"'`,;(){}<>\[\]|&\\\u0370-\U0010ffff]"
 _ASSIGN = lazy(
-    r"(?i:(?<![A-Za-z0-9_.-])" + _NAME + r")(?P<mark>\\?[\"'`]?\]?[ \t]*(?::=|=>|[=:])[ \t]*)"
-    r"(?:(?P<open>\\?[\"'`])(?P<quoted>[^\"'`\n\\]{3,512})(?=\\?[\"'`]|$)|(?P<bare>[^\s\"'`,;(){}<>\[\]|&\\]{4,512})(?P<after>[(\[{<]?))"
+    r"(?i:(?<![A-Za-z0-9_.-])" + NAME + r")(?P<mark>(?:\\?[\"'`]|\*\*|__)?\]?(?:[ \t]?\([^()\n]{1,40}\))?[ \t]*"
+    r"(?::[ \t]?&?(?:'static[ ])?(?:[Ss]tring[?!]?|str)[ \t]*=|:=|=>|[=:：])"
+    r"(?:\*\*|__)?[ \t]*(?:\*\*)?)"
+    r"(?:(?P<open>\\?[\"'`])(?P<quoted>[^\"'`\n\\]{3,512})(?=\\?[\"'`]|$)|(?P<bare>" + _BARE + r"{4,512})(?P<after>[(\[{<]?))"
 )
+_MAKER = lazy(r"(?:.*[.:])?(?:String|Str|str|Secret\w*|Some|[Bb]ytes|of|from|new|literal|encode)")  # `String::from("…")`
+_ARGUMENT = lazy(r"[ \t]{0,8}b?[\"'](?P<value>[^\"'\s\\]{8,512})[\"']")
 _BEARER = lazy(
-    r"(?i:(?:authorization[\"']?\s*[:=]\s*[\"']?\s*(?:bearer|basic|token|digest|apikey)\s+|\bbearer\s+))([A-Za-z0-9._~+/=-]{12,})"
-)
-_FLAG = lazy(
-    r"(?<![\w-])--?(?:[a-z]+-)*(?:password|passwd|pass|token|api-?key|secret|auth-token)(?:[ =])[\"']?([^\s\"'`]{4,256})"
-)
-_USERPASS = lazy(r"\bcurl\b[^\n]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']+:([^\s\"'@]{3,200})")
-_SPOKEN = lazy(
-    r"(?i:\b(?:password|passphrase|passwd|api key|token)|パスワード|비밀번호|密码)(?:\s*(?:は|:|：|=|은|는|是|が|を)\s*|\s+is\s+)"
-    r"[\"'`「『]?([^\s\"'`」』。、,]{6,128})"
+    r"(?i:(?:authorization[\"']?\s*[:=]\s*(?:[\"']\s*)?(?:bearer|basic|token|digest|apikey)\s+|\bbearer\s+))([A-Za-z0-9._~+/=-]{12,})"
 )
 
 
 def by_name(text: str) -> Iterator[Span]:
-    """Every value that a telling name, a header, an option or a sentence gives away."""
+    """Every value that is assigned to a telling name or stands in a header of authorization."""
     for match in _ASSIGN.finditer(text):
         group = "quoted" if match["quoted"] is not None else "bare"
         if _assigned(match, group):
             yield *match.span(group), kind_of(match["name"])
-    for pattern, kind in ((_BEARER, "bearer-token"), (_USERPASS, "password")):
-        for match in pattern.finditer(text):
-            value = match[1]
-            if not is_placeholder(value) and (
-                kind == "password" or any(c.isdigit() for c in value) or len(value) > 30
-            ):
-                yield *match.span(1), kind
-    for pattern in (_FLAG, _SPOKEN):
-        for match in pattern.finditer(text):
-            value = match[1].rstrip(".;)")
-            if not is_placeholder(value) and not ACCESS.match(value) and is_mixed(value):
-                yield match.start(1), match.start(1) + len(value), "password"
+        elif match["after"] == "(" and _MAKER.fullmatch(match["bare"]):
+            argument = _ARGUMENT.match(text, match.end())
+            if argument and is_told(argument["value"], password=False) and not argument["value"].isupper():
+                yield *argument.span("value"), kind_of(match["name"])
+    for match in _BEARER.finditer(text):
+        value = match[1]
+        if not is_placeholder(value) and (any(c.isdigit() for c in value) or len(value) > 30):
+            yield *match.span(1), "bearer-token"
 
 
 def kind_of(name: str) -> str:
@@ -83,6 +73,10 @@ def _assigned(match: re.Match[str], group: str) -> bool:
     tight = match["mark"] in ("=", ":")
     if is_placeholder(value) or value.lower() == name.lower() or FILE.fullmatch(value):
         return False
+    if is_technical(value) or (not password and is_sample(value)):
+        return False
+    if password and is_diced(value, 3 if "phrase" in name.lower() else 4):
+        return True
     if group == "bare":
         value = value.rstrip(".:")
         if match["after"] or ACCESS.match(value) or len(value) < 4:

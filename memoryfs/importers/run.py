@@ -27,7 +27,7 @@ from memoryfs.textfile import STATE, StoreLock, write_atomic
 from memoryfs.thread import EventDraft, thread_path
 from memoryfs.threadstore import ImportOutcome, ThreadNames, ThreadWriter
 
-VERSION = 1  # of the parsers and redaction rules: a stamp of another version is not believed
+VERSION = 2  # of the parsers and redaction rules: a stamp of another version is not believed
 STAMPS = "imports.json"
 LOCK_SECONDS = 60.0
 _SKIPPED_FOLDERS = {".git", ".memoryfs", "node_modules", "__pycache__", ".venv", "venv", "threads", "archive"}
