@@ -11,14 +11,14 @@ from __future__ import annotations
 import base64
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from memoryfs.patterns import lazy
 from memoryfs.secretforms import WORDS, by_command, by_words
 from memoryfs.secretnames import Span, by_name
 from memoryfs.secretrules import Rule, base64_marks, literals, rules
-from memoryfs.secretvalues import is_placeholder
+from memoryfs.secretvalues import is_mixed, is_placeholder
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,7 @@ def redact(text: str) -> Redacted:
     spans = _merged(list(_find(text)))
     if not spans:
         return Redacted(text)
+    spans = _merged([*spans, *_again(text, spans)])
     out, places, edits, position, length = [], [], [], 0, 0
     for start, end, kind in spans:
         out.append(text[position:start])
@@ -70,6 +71,41 @@ def _merged(spans: list[Span]) -> list[Span]:
         elif end > start:
             out.append((start, end, kind))
     return out
+
+
+SEARCHED = 64  # values looked for one by one; more are looked for together
+HEAD = 8  # characters, at least, of a value that is looked for elsewhere
+LONG = 16  # characters from which on a value is found inside longer words too
+
+
+def _again(text: str, spans: list[Span]) -> Iterator[Span]:
+    """Where else in the text a value stands that was found to be a secret."""
+    values: dict[str, str] = {}
+    for start, end, kind in spans:
+        value = text[start:end]
+        if HEAD <= len(value) <= 512 and is_mixed(value) and not any(c.isspace() for c in value):
+            values.setdefault(value, kind)
+    for at, value in _places(text, values):
+        end = at + len(value)
+        if len(value) >= LONG or not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()):
+            yield at, end, values[value]
+
+
+def _places(text: str, values: Collection[str]) -> Iterator[tuple[int, str]]:
+    if len(values) <= SEARCHED:
+        for value in values:
+            at = text.find(value)
+            while at >= 0:
+                yield at, value
+                at = text.find(value, at + len(value))
+        return
+    sizes: dict[str, set[int]] = {}
+    for value in values:
+        sizes.setdefault(value[:HEAD], set()).add(len(value))
+    for at in range(len(text) - HEAD + 1):
+        for size in sizes.get(text[at : at + HEAD], ()):
+            if text[at : at + size] in values:
+                yield at, text[at : at + size]
 
 
 def _find(text: str) -> Iterator[Span]:

@@ -118,6 +118,24 @@ def test_org_13_what_is_decided_about_secrets_stays(text: str) -> None:
     assert redact(text).text == text
 
 
+def test_a_value_that_is_redacted_once_is_redacted_wherever_it_stands_in_the_text() -> None:
+    odd = "Tr0ub4dor&3xyz"
+    assert redact(f"log in as admin / {odd} (password: {odd})").text == "log in as admin / [REDACTED:password] (password: [REDACTED:password])"
+    assert KEY not in redact(f"api_key: {KEY}\nthen sent as {KEY}x").text
+    short = redact("DB_PASSWORD=swordfish\nthe swordfish is a fish").text
+    assert short.endswith("the swordfish is a fish"), "a word is no key"
+
+
+@pytest.mark.parametrize("count", [10, 2000])
+def test_many_values_are_looked_for_together(count: int) -> None:
+    words = [made(ALNUM, 12, 100 + i) + "1x" for i in range(count)]
+    text = "".join(f"password: {word}\n" for word in words) + "and again: " + " ".join(words)
+    begun = time.process_time()
+    left = redact(text).text
+    assert not [word for word in words if word in left]
+    assert time.process_time() - begun < 5
+
+
 HOSTILE = [
     "password ", "password:", "token for a ", "| password ", "<password>", "<password ", "machine h login j ", "mysql ", "mysql -p", "curl -u a",
     "set -x ", "name: token value", "name: token ", "docker login ", "token:\n```\n", "```\nabcdefg\n", "api_key = String::from(", "mysql://a:", "mysql://a:b/",
