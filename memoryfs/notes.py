@@ -18,7 +18,8 @@ from typing import Any
 
 from memoryfs import ledger, topic, topic_edit
 from memoryfs.errors import MemoryfsError, UnwritableFileError
-from memoryfs.importers.run import source_name
+from memoryfs.importers.cleaning import clean_name
+from memoryfs.importers.run import shown, source_name
 from memoryfs.model import Problem
 from memoryfs.redact import redact
 from memoryfs.textfile import digest_of, inside, read_file, slug, write_atomic
@@ -117,14 +118,14 @@ def import_notes(root: Path, notes: Iterable[tuple[Path, str]], *, now: datetime
             imported, entry = _import_one(root, path, kind, last, now)
         except (OSError, MemoryfsError) as error:
             message = error.message if isinstance(error, MemoryfsError) else error.strerror or str(error)
-            found.append(Problem(str(path), f"not imported: {message}"))
+            found.append(Problem(clean_name(shown(path)), f"not imported: {clean_name(message)}"))
             continue
         done.append(imported)
         if entry is not None:
             ledger.append(root, [entry])
             last[entry.extra["from"]] = entry
         if imported.status == "kept":
-            found.append(Problem(imported.topic, f"was edited here and has changed in {path} since; it was left as it is",
+            found.append(Problem(imported.topic, f"was edited here and has changed in {imported.source} since; it was left as it is",
                                  "Merge by hand, or delete the topic file and import again.", severity="warning"))
     return NotesReport(tuple(done), tuple(found))
 
@@ -139,7 +140,7 @@ def _import_one(
     data = path.read_bytes()
     digest = digest_of(data)
     before = last.get(source)
-    target = before.topic if before else _free(root, _target(path, kind), {e.topic for e in last.values()})
+    target = before.topic if before else _free(root, _target(Path(clean_name(shown(path))), kind), {e.topic for e in last.values()})
     place = inside(root, target)
     current = read_file(place).digest if place.exists() else ""
     if before and before.extra.get("digest") == digest:

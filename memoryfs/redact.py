@@ -11,12 +11,14 @@ from __future__ import annotations
 import base64
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from memoryfs.patterns import lazy
+from memoryfs.secretforms import WORDS, by_command, by_words
+from memoryfs.secretnames import Span, by_name
 from memoryfs.secretrules import Rule, base64_marks, literals, rules
-
-Span = tuple[int, int, str]
+from memoryfs.secretvalues import is_mixed, is_placeholder
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ def redact(text: str) -> Redacted:
     spans = _merged(list(_find(text)))
     if not spans:
         return Redacted(text)
+    spans = _merged([*spans, *_again(text, spans)])
     out, places, edits, position, length = [], [], [], 0, 0
     for start, end, kind in spans:
         out.append(text[position:start])
@@ -70,6 +73,41 @@ def _merged(spans: list[Span]) -> list[Span]:
     return out
 
 
+SEARCHED = 64  # values looked for one by one; more are looked for together
+HEAD = 8  # characters, at least, of a value that is looked for elsewhere
+LONG = 16  # characters from which on a value is found inside longer words too
+
+
+def _again(text: str, spans: list[Span]) -> Iterator[Span]:
+    """Where else in the text a value stands that was found to be a secret."""
+    values: dict[str, str] = {}
+    for start, end, kind in spans:
+        value = text[start:end]
+        if HEAD <= len(value) <= 512 and is_mixed(value) and not any(c.isspace() for c in value):
+            values.setdefault(value, kind)
+    for at, value in _places(text, values):
+        end = at + len(value)
+        if len(value) >= LONG or not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()):
+            yield at, end, values[value]
+
+
+def _places(text: str, values: Collection[str]) -> Iterator[tuple[int, str]]:
+    if len(values) <= SEARCHED:
+        for value in values:
+            at = text.find(value)
+            while at >= 0:
+                yield at, value
+                at = text.find(value, at + len(value))
+        return
+    sizes: dict[str, set[int]] = {}
+    for value in values:
+        sizes.setdefault(value[:HEAD], set()).add(len(value))
+    for at in range(len(text) - HEAD + 1):
+        for size in sizes.get(text[at : at + HEAD], ()):
+            if text[at : at + size] in values:
+                yield at, text[at : at + size]
+
+
 def _find(text: str) -> Iterator[Span]:
     if len(text) < 6:
         return
@@ -82,8 +120,10 @@ def _find(text: str) -> Iterator[Span]:
         yield from _private_keys(text)
     if "://" in low:
         yield from _in_urls(text)
-    if any(word in low for word in _WORDS):
-        yield from _by_name(text)
+    if any(word in low for word in WORDS):
+        yield from by_name(text)
+        yield from by_words(text)
+    yield from by_command(text, low)
     yield from _in_base64(text)
 
 
@@ -152,163 +192,29 @@ def _private_keys(text: str) -> Iterator[Span]:
             yield match.start(), stop, "private-key"
 
 
-_URL = re.compile(
-    r"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@\"'<>`\[]*:([^\s/@\"'<>`]+(?:/[^\s/@\"'<>`:]+)?)@(?=[\w\[.$%-])"
+_URL = lazy(
+    r"\b(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,20})://[^\s/:@\"'<>`\[]{0,128}:"
+    r"(?P<value>[^\s/@\"'<>`]{1,512}(?:@[^\s/@\"'<>`?&=,;:()\[\]]{1,64}){0,3}|(?P<slashes>[^\s/@\"'<>`?]{1,256}/[^\s@\"'<>`?]{1,256}))@(?=[\w\[.$%-])"
 )
+_SERVER = lazy(  # what a password may hold slashes for; elsewhere what looks like one is a path
+    r"(?i)(?:postgres(?:ql)?|mysql2?|mariadb|mssql|sqlserver|oracle|mongodb|rediss?|amqps?|clickhouse|cockroachdb|nats|kafka|smtps?|imaps?"
+    r"|ldaps?|s?ftps?|neo4j|bolt|couchdb|cassandra|memcached|elasticsearch|https?)(?:\+\w{1,20})?"
+)
+_PORT = lazy(r"\d{1,5}[,/]")
 
 
 def _in_urls(text: str) -> Iterator[Span]:
     for match in _URL.finditer(text):
-        if not _placeholder(match[1]):
-            yield *match.span(1), "password"
+        if match["slashes"] and not _may_hold_slashes(match["scheme"], match["slashes"]):
+            continue
+        if not is_placeholder(match["value"]):
+            yield *match.span("value"), "password"
 
 
-_WORDS = (
-    "token",
-    "passw",
-    "pwd",
-    "secret",
-    "key",
-    "credential",
-    "bearer",
-    "authorization",
-    "passphrase",
-    "パスワード",
-    "비밀번호",
-    "密码",
-    "curl",
-    "_pass",
-    "auth",
-)
-_NAME = (
-    r"(?P<name>[A-Za-z0-9_.-]{0,60}?(?:secret|token|passw(?:or)?d|passphrase|pwd|[_.-]pass|api[_-]?key|access[_-]?key|private[_-]?key"
-    r"|secret[_-]?key|auth[_-]?key|encryption[_-]?key|signing[_-]?key|master[_-]?key|account[_-]?key|service[_-]?key"
-    r"|storage[_-]?key|webhook[_-]?key|license[_-]?key|credentials?|_auth)(?:[_-]?(?:id|\d{1,2}|base64|b64|value|prod|dev))?)"
-)
-_ASSIGN = re.compile(
-    r"(?i:(?<![A-Za-z0-9_.-])" + _NAME + r")(?P<mark>\\?[\"'`]?\]?[ \t]*(?::=|=>|[=:])[ \t]*)"
-    r"(?:(?P<open>\\?[\"'`])(?P<quoted>[^\"'`\n\\]{3,512})(?=\\?[\"'`]|$)|(?P<bare>[^\s\"'`,;(){}<>\[\]|&\\]{4,512})(?P<after>[(\[{<]?))"
-)
-_BEARER = re.compile(
-    r"(?i:(?:authorization[\"']?\s*[:=]\s*[\"']?\s*(?:bearer|basic|token|digest|apikey)\s+|\bbearer\s+))([A-Za-z0-9._~+/=-]{12,})"
-)
-_FLAG = re.compile(
-    r"(?<![\w-])--?(?:[a-z]+-)*(?:password|passwd|pass|token|api-?key|secret|auth-token)(?:[ =])[\"']?([^\s\"'`]{4,256})"
-)
-_USERPASS = re.compile(r"\bcurl\b[^\n]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']+:([^\s\"'@]{3,200})")
-_SPOKEN = re.compile(
-    r"(?i:\b(?:password|passphrase|passwd|api key|token)|パスワード|비밀번호|密码)(?:\s*(?:は|:|：|=|은|는|是|が|を)\s*|\s+is\s+)"
-    r"[\"'`「『]?([^\s\"'`」』。、,]{6,128})"
-)
-
-
-def _by_name(text: str) -> Iterator[Span]:
-    for match in _ASSIGN.finditer(text):
-        group = "quoted" if match["quoted"] is not None else "bare"
-        if _assigned(match, group):
-            yield *match.span(group), _kind(match["name"])
-    for pattern, kind in ((_BEARER, "bearer-token"), (_USERPASS, "password")):
-        for match in pattern.finditer(text):
-            value = match[1]
-            if not _placeholder(value) and (
-                kind == "password" or any(c.isdigit() for c in value) or len(value) > 30
-            ):
-                yield *match.span(1), kind
-    for pattern in (_FLAG, _SPOKEN):
-        for match in pattern.finditer(text):
-            value = match[1].rstrip(".;)")
-            if not _placeholder(value) and not _ACCESS.match(value) and _mixed(value):
-                yield match.start(1), match.start(1) + len(value), "password"
-
-
-def _kind(name: str) -> str:
-    low = name.lower()
-    return "password" if "pass" in low or "pwd" in low else "token" if "token" in low else "secret"
-
-
-def _assigned(match: re.Match[str], group: str) -> bool:
-    """Whether the value that a telling name is given looks like a secret and not like code or prose."""
-    name, value = match["name"], match[group]
-    password = _kind(name) == "password"
-    shouted = name.upper() == name and "=" in match["mark"]  # FOO_TOKEN=…
-    tight = match["mark"] in ("=", ":")
-    if _placeholder(value) or value.lower() == name.lower() or _FILE.fullmatch(value):
+def _may_hold_slashes(scheme: str, value: str) -> bool:
+    if not _SERVER.fullmatch(scheme) or _PORT.match(value):
         return False
-    if group == "bare":
-        value = value.rstrip(".:")
-        if match["after"] or _ACCESS.match(value) or len(value) < 4:
-            return False
-        if shouted and tight:
-            return password or not value.isdigit()
-        if password and any(c.isdigit() for c in value) and not value.lower().startswith(("pass", "pwd")):
-            return len(value) >= 6 and _mixed(value)
-        return len(value) >= 6 and _mixed(value) and not _expression(value)
-    if " " in value.strip():
-        return shouted and tight and len(value.split()) <= 6
-    if _expression(value) and not any(c.isdigit() for c in value):
-        return False
-    if password or shouted:
-        return not (value.startswith(("/", "./", "~/")) or (value.isdigit() and not password))
-    return _mixed(value) and len(value) >= 6
-
-
-def _mixed(value: str) -> bool:
-    """Letters and digits (or signs) together, as in a key, and not a path, a version, a time or a plain
-    name."""
-    if value.startswith(("/", "./", "../", "~/", "http://", "https://", "-")) or re.fullmatch(
-        r"v?[\d.,:TZ+-]+", value
-    ):
-        return False
-    if re.fullmatch(
-        r"[\w.-]+\.(?:go|py|ts|tsx|js|rs|md|json|ya?ml|toml|txt|sh|java|rb|c|h|cpp|html|css|log|lock)(?::\d+)?",
-        value,
-    ):
-        return False
-    digits = sum(c.isdigit() for c in value)
-    letters = sum(c.isalpha() for c in value)
-    if digits and letters:
-        return True
-    return letters > 0 and bool(re.search(r"[!@#%^&*+~?]", value)) and len(value) >= 8
-
-
-_PLACEHOLDER = re.compile(
-    r"(?i)(?:[$%{<\[(*].*|.*\$\{.*|.*\{\{.*|.*<[\w -]+>.*|x{3,}.*|.*x{5,}.*|\.{3,}.*|.*\.{3,}|…+.*|.*…|.*\*{3,}.*|#.*|-+|=+.*|_+"
-    r"|(?:your|my|the|some|insert|enter|add|put|replace|new|old|example|sample|dummy|placeholder|change)[-_ ].*"
-    r"|(?:user)?(?:name)?:?(?:pass(?:word|wd|phrase)?|pwd|pw|secret|token|key|apikey|api_key|access_token|credentials?)"
-    r"|string|str|number|int|integer|bool(?:ean)?|bytes|any|object|none|null|nil|undefined|true|false|required|optional|yes|no"
-    r"|todo|tbd|n/a|empty|hidden|redacted|masked|unset|unknown|invalid|valid|missing|changeme|disabled|enabled"
-    r"|(?:os\.environ|os\.getenv|process\.env|import\.meta|env[.:\[]|secrets\.|vars\.|config\.|settings\.|self\.|this\."
-    r"|args\.|ctx\.|cfg\.|opts\.|options\.|req\.|request\.|res\.|params\.|props\.|state\.|data\.|user\.|c\.|s\.|r\.|t\.).*)\Z"
-)
-
-
-def _placeholder(value: str) -> bool:
-    value = value.strip()
-    return (
-        not value
-        or (len(set(value)) == 1 and len(value) > 3 and value[0] in "*xX.-_#0")
-        or bool(_PLACEHOLDER.match(value))
-    )
-
-
-_FILE = re.compile(
-    r"(?:[\w.~-]*/)+[\w.-]+\.\w{1,10}"
-)  # a path with a suffix: where a secret is, not what it is
-_ACCESS = re.compile(
-    r"&?[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]|[\[(])"
-)  # an attribute, a call, an element
-_CODE = re.compile(
-    r"(?:[A-Za-z_][\w]*)(?:(?:\.|->|::|\?\.)[A-Za-z_][\w]*)+\Z|[A-Za-z_]\w*\Z|&?[A-Za-z_]\w*[.\[(].*|[A-Za-z]+(?:[-/][A-Za-z]+)*\Z"
-)
-
-
-def _expression(value: str) -> bool:
-    """Whether a bare value reads as code (a name, an attribute, a call) or as plain words and not as a
-    key."""
-    if not _CODE.match(value):
-        return False
-    digits = sum(c.isdigit() for c in value)
-    return digits < 3 or digits < len(value) / 12
+    return not scheme.lower().startswith("http") or (value.count("/") == 1 and ":" not in value)
 
 
 _TOKEN64 = re.compile(r"[A-Za-z0-9+/_-]*")

@@ -114,6 +114,20 @@ OWN: tuple[Rule, ...] = (
         r"|rubygems_[0-9a-f]{48}|phx_[A-Za-z0-9]{40,}|sb_secret_[\w-]{20,}|tskey-[a-z]+-[A-Za-z0-9-]{20,}"
         r"|HRKU-[\w-]{30,}|ops_eyJ[A-Za-z0-9_-]{40,})",
     ),
+    _own(
+        "aws-key",
+        "secret",
+        r"(?i:secret[ _-]?access[ _-]?key)[\"'`*\]]{0,4}\s{0,3}(?:is|:=|=>|[:=])?[*]{0,2}\s{0,3}[\"'`*]{0,3}((?=[A-Za-z/+]*\d)[A-Za-z0-9+/]{40})(?![A-Za-z0-9+/=])",
+        left=False,
+        group=1,
+    ),
+    _own("azure-key", "q~", r"(?<![~.-])[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~-])"),
+    _own("postman-key", "pmak-", r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
+    _own("square-token", "eaaa", r"(?<![+/])EAAA[A-Za-z0-9_-]{50,62}(?![A-Za-z0-9_+/=-])"),
+    _own("braintree-token", "access_token$", r"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}"),
+    _own("resend-key", "re_", r"re_[A-Za-z0-9]{8}_(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{24}(?![A-Za-z0-9_])"),
+    _own("tavily-key", "tvly-", r"tvly-(?:dev-|prod-)?[A-Za-z0-9]{20,}"),
+    _own("firebase-key", ":apa91b", r"[A-Za-z0-9_-]{11}:APA91b[A-Za-z0-9_-]{60,}"),
     _own("age-key", "age-secret-key-", r"AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
     _own(
         "putty-key",

@@ -7,12 +7,14 @@ in a temporary file, not in memory. What is written here must have been redacted
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date as Date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memoryfs.errors import ReadOnlyError
 from memoryfs.model import Event, Problem, event_id, short_thread
@@ -28,9 +30,13 @@ from memoryfs.thread import (
     thread_path,
 )
 
+if TYPE_CHECKING:
+    from memoryfs.redact import Redacted
+
 IN_MEMORY = 1 << 20  # bytes of one session kept in memory before it waits on the disk
 WAIT_FOR_TIME = 200  # drafts held back until one has a time, from which the thread gets its date
 MAX_BRANCHES = 50
+PLACEHOLDER = "[REDACTED:"
 
 
 @dataclass(frozen=True)
@@ -175,7 +181,7 @@ class ThreadWriter:
                 self.count == stored.count and not (stored.moved or stored.torn)
             ):
                 return self._outcome(version, 0, "unchanged", stored.count)
-            if self.count == stored.count and stored.source != self.source:
+            if self.count == stored.count and stored.source != self.source and not stored.telling:
                 return self._outcome(version, 0, "unchanged", stored.count)
             self._rename(version)
             path = live_path(self.root, version)
@@ -246,14 +252,15 @@ def _versions(root: Path, base: str) -> list[str]:
 
 @dataclass
 class _Stored:
-    """How a stored version relates to the new one; `moved`: source or lines differ; `torn`: it must be
-    rewritten."""
+    """How a stored version relates to the new one; `moved`: source, lines or what is redacted differ; `torn`: it must be
+    rewritten; `telling`: its source holds a secret."""
 
     agrees: bool = True
     count: int = 0
     moved: bool = False
     torn: bool = False
     source: str = ""
+    telling: bool = False
 
 
 def _compare(path: Path, new: ThreadWriter) -> _Stored:
@@ -267,7 +274,8 @@ def _compare(path: Path, new: ThreadWriter) -> _Stored:
             if old is None:
                 continue
         stored.count += 1
-        stored.source = stored.source or old.source
+        if not stored.source:
+            stored.source, stored.telling = old.source, bool(_redacted(old.source).spans)
         raw = next(fresh, None)
         if raw is None or raw == line:
             continue
@@ -275,18 +283,45 @@ def _compare(path: Path, new: ThreadWriter) -> _Stored:
         if event is None or not _same(old, event):
             stored.agrees = False
             break
-        stored.moved = stored.moved or (old.source, old.line) != (event.source, event.line)
+        stored.moved = stored.moved or (old.source, old.line, old.text) != (event.source, event.line, event.text) or _tells(old, event)
     return stored
 
 
 def _same(old: Event, new: Event) -> bool:
+    """Whether both are one event of the transcript, also where the older one was redacted by other rules."""
     if (old.role, old.kind, old.time) != (new.role, new.kind, new.time):
         return False
-    if old.text == new.text:
+    if old.text == new.text or _redacted(old.text).text == new.text:
         return True
+    return old.line == new.line and _but_for_secrets(old.text, new.text)
+
+
+def _but_for_secrets(old: str, new: str) -> bool:
+    """Whether both texts agree before the first placeholder in either and behind the last."""
+    starts = [text.find(PLACEHOLDER) for text in (old, new) if PLACEHOLDER in text]
+    if not starts:
+        return False
+    ends = [len(text) - text.index("]", text.rfind(PLACEHOLDER)) - 1 for text in (old, new) if _ends(text)]
+    start, end = min(starts), min(ends, default=0)
+    return bool(start or end) and old[:start] == new[:start] and old[len(old) - end :] == new[len(new) - end :]
+
+
+def _ends(text: str) -> bool:
+    at = text.rfind(PLACEHOLDER)
+    return at >= 0 and "]" in text[at:]
+
+
+def _tells(old: Event, new: Event) -> bool:
+    """Whether what is stored about the event holds a secret that the new one does not."""
+    if old.metadata == new.metadata:
+        return False
+    return bool(_redacted(json.dumps(old.metadata, ensure_ascii=False)).spans)
+
+
+def _redacted(text: str) -> Redacted:
     from memoryfs.redact import redact
 
-    return redact(old.text).text == new.text  # stored under older redaction rules
+    return redact(text)
 
 
 def _richer(root: Path, thread: str, last_time: str) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from memoryfs.importers import find_transcripts, import_paths
+from memoryfs.importers.cleaning import clean_problem
 from memoryfs.model import Problem
 from memoryfs.redact import redact
 from memoryfs.textfile import STATE, write_atomic
@@ -47,8 +48,9 @@ def take_in(
         try:
             files.append(_exported(root, session))
         except (OSError, ValueError, sqlite3.Error) as error:
-            problems.append(Problem(str(session.origin), f"session {session.id} cannot be read: {error}",
-                                    "Use `opencode export` and `memoryfs import`."))
+            problems.append(clean_problem(Problem(
+                str(session.origin), f"session {session.id} cannot be read: {error}", "Use `opencode export` and `memoryfs import`."
+            )))
     report = import_paths(root, files, progress=lambda done, of, name: progress("import", done, of, name))
     progress("import", len(files), len(files), "")
     return Taken(

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # Lowest layer first; a module may import from its own layer's earlier modules and from layers before it.
 LAYERS = [
     ["memoryfs.errors", "memoryfs.patterns", "memoryfs.model"],
-    ["memoryfs.config", "memoryfs.render", "memoryfs.text", "memoryfs.exact", "memoryfs.secretrules", "memoryfs.redact", "memoryfs.textfile"],
+    ["memoryfs.config", "memoryfs.render", "memoryfs.text", "memoryfs.exact", "memoryfs.secretrules", "memoryfs.secretvalues", "memoryfs.secretnames", "memoryfs.secretforms", "memoryfs.redact", "memoryfs.textfile"],
     ["memoryfs.scope", "memoryfs.runs", "memoryfs.gitfacts", "memoryfs.files", "memoryfs.frontmatter", "memoryfs.notation"],
     ["memoryfs.topic", "memoryfs.thread", "memoryfs.ledger"],
     ["memoryfs.inbox", "memoryfs.usage", "memoryfs.volatile", "memoryfs.staleness"],

@@ -38,8 +38,13 @@ CHOICES = ("accept", "reject", "keep-both")
 def topic_path(root: Path, name: str, config: Config) -> str:
     """`name` as the relative path of a topic file: `.md` added, checked to be a place for one.
 
-    Raises UsageError for our own files and folders, OutsideStoreError for what leads out of the store.
+    Raises UsageError for our own files and folders and for a name that holds a secret, OutsideStoreError for what leads out
+    of the store.
     """
+    from memoryfs.redact import redact
+
+    if redact(name).spans:
+        raise UsageError("the topic's name holds what looks like a secret", remedy="Name a file such as projects/x.md.")
     clean = name.strip().removeprefix("./")
     clean = clean if clean.lower().endswith(".md") else f"{clean}.md"
     inside(root, clean, follow_links_outside=config.follow_links_outside)

@@ -26,6 +26,7 @@ from memoryfs.harness.memory_tool_text import (
     size,
     text_of,
 )
+from memoryfs.redact import redact
 from memoryfs.store import Clock, MemoryStore, system_clock
 from memoryfs.textfile import StoreLock, digest_of, inside, read_file, write_atomic
 
@@ -82,6 +83,8 @@ class MemoryTool:
             absolute = inside(self.root, relative) if relative else self.root
         except (OutsideStoreError, UsageError):
             raise MemoryToolError(f"Path {shown[:200]} would escape {ROOT} directory") from None
+        if not absolute.exists() and redact(shown).spans:
+            raise MemoryToolError("The path holds what looks like a secret. Name the file by what it is about.")
         return shown, relative, absolute
 
     def _file(self, command: Mapping[str, Any]) -> tuple[str, str, Path, str]:

@@ -1,6 +1,6 @@
 """In: the transcript of a session that ended, or is about to be compacted. Out: a note in `.memoryfs/queue/` for the organizer.
 
-One small file a transcript, named by a hash of its path: noting it twice changes nothing, and many sessions can at once.
+One small file a transcript, named by a hash of its path, and without the secrets in it: noting it twice changes nothing, and many sessions can at once.
 `organize` reads the notes and removes those it has dealt with.
 """
 
@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from memoryfs.harness.hidden import find, hide
 from memoryfs.harness.seen import digest
 
 FOLDER = ".memoryfs/queue"
@@ -39,7 +40,7 @@ def add(root: Path, transcript: str, *, event: str, cwd: str = "") -> bool:
     path = root / FOLDER / f"{digest(os.path.abspath(transcript))}.json"
     if event not in FINAL and path.exists():
         return True
-    note = {"path": os.path.abspath(transcript), "event": event, "cwd": cwd}
+    note = {"path": hide(os.path.abspath(transcript)), "event": event, "cwd": hide(cwd)}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}.tmp")
@@ -56,8 +57,8 @@ def read(root: Path) -> tuple[Queued, ...]:
     for path in sorted((root / FOLDER).glob("*.json")):
         try:
             note = json.loads(path.read_bytes())
-            queued = Queued(Path(note["path"]), str(note.get("event", "")), str(note.get("cwd", "")))
-        except (OSError, ValueError, TypeError, KeyError):
+            queued = Queued(Path(find(note["path"])), str(note.get("event", "")), find(str(note.get("cwd", ""))))
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
             continue
         if queued.path.is_file():
             found.append(queued)
@@ -70,8 +71,8 @@ def remove(root: Path, transcripts: Iterable[Path]) -> None:
     for path in (root / FOLDER).glob("*.json"):
         with contextlib.suppress(OSError):
             try:
-                target = json.loads(path.read_bytes())["path"]
-            except (ValueError, TypeError, KeyError):
+                target = find(json.loads(path.read_bytes())["path"])
+            except (ValueError, TypeError, KeyError, AttributeError):
                 target = ""
             if target in done or not os.path.isfile(target):
                 path.unlink()

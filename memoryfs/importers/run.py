@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,14 +20,14 @@ from memoryfs.config import load
 from memoryfs.errors import ReadOnlyError, UsageError
 from memoryfs.files import BRIEFING, OWN_FOLDERS, topic_paths
 from memoryfs.importers.base import Turn, labelled
+from memoryfs.importers.cleaning import clean_key, clean_name, clean_path, clean_problem, redact_draft
 from memoryfs.importers.formats import BY_NAME, FORMATS, SUFFIXES, Format, Head, read_head
 from memoryfs.model import Problem
-from memoryfs.redact import redact
 from memoryfs.textfile import STATE, StoreLock, write_atomic
 from memoryfs.thread import EventDraft, thread_path
 from memoryfs.threadstore import ImportOutcome, ThreadNames, ThreadWriter
 
-VERSION = 1  # of the parsers and redaction rules: a stamp of another version is not believed
+VERSION = 2  # of the parsers and redaction rules: a stamp of another version is not believed
 STAMPS = "imports.json"
 LOCK_SECONDS = 60.0
 _SKIPPED_FOLDERS = {".git", ".memoryfs", "node_modules", "__pycache__", ".venv", "venv", "threads", "archive"}
@@ -61,12 +61,12 @@ def shown(path: str | os.PathLike[str]) -> str:
 
 def source_name(root: Path, path: Path) -> str:
     """How events name their transcript: relative to the store if inside it, `~/…` if at home, else
-    absolute."""
+    absolute; without the secrets in it."""
     path = Path(os.path.abspath(path))
     for base, prefix in ((Path(os.path.abspath(root)), ""), (Path(os.path.expanduser("~")), "~/")):
         if base != Path("/") and path.is_relative_to(base):
-            return prefix + shown(path.relative_to(base))
-    return shown(path)
+            return clean_path(prefix + shown(path.relative_to(base)))
+    return clean_path(shown(path))
 
 
 def find_transcripts(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
@@ -88,46 +88,6 @@ def _inside(folder: Path) -> Iterator[Path]:
         for name in sorted(files):
             if name.lower().endswith(SUFFIXES) and name != "ledger.jsonl":
                 yield Path(here, name)
-
-
-def redact_draft(draft: EventDraft) -> tuple[EventDraft, int]:
-    """The draft without secrets, its parts moved accordingly and `redacted` noting the placeholders; how
-    many."""
-    result = redact(draft.text)
-    metadata, count = _clean_metadata(draft.metadata)
-    if not result.spans:
-        if not count:
-            return draft, 0
-        return replace(draft, metadata=metadata), count
-    about = dict(metadata)
-    if "parts" in about:
-        parts = [[result.moved(a), result.moved(b)] for a, b in about["parts"]]
-        about["parts"] = [[a, b] for a, b in parts if b > a]
-    about["redacted"] = [list(span) for span in result.spans]
-    return replace(draft, text=result.text, metadata=about), count + len(result.spans)
-
-
-def _clean_metadata(metadata: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
-    count = 0
-
-    def cleaned(value: Any) -> Any:
-        nonlocal count
-        if isinstance(value, str) and len(value) >= 8:
-            result = redact(value)
-            count += len(result.spans)
-            return result.text
-        if isinstance(value, dict):
-            return {k: cleaned(v) for k, v in value.items()}
-        if isinstance(value, list) and value and isinstance(value[0], str):
-            return [cleaned(v) for v in value]
-        return value
-
-    watched = {
-        k: cleaned(v)
-        for k, v in metadata.items()
-        if k in ("session", "files", "cwd", "branch", "name", "tool")
-    }
-    return ({**metadata, **watched}, count) if count else (metadata, 0)
 
 
 class _Stamps:
@@ -170,7 +130,7 @@ class _Stamps:
                 "thread": o.thread,
                 "total": o.total,
                 "source": o.source,
-                "session": redact(o.session).text,
+                "session": clean_name(o.session),
                 "redactions": o.redactions,
             }
             for o in outcomes
@@ -247,12 +207,12 @@ def import_paths(
             stamps, names = _Stamps(root), ThreadNames(root)
             try:
                 for done, (_rank, _number, path, chosen) in enumerate(sorted(work, key=lambda w: w[:2])):
-                    progress(done, len(work), path.name)
+                    progress(done, len(work), clean_name(shown(path.name)))
                     outcomes += _import_file(root, path, chosen, stamps, names, problems)
             finally:
                 stamps.save()
     return ImportReport(
-        tuple(outcomes), tuple(problems), sum(o.redactions for o in outcomes if o.status != "unchanged")
+        tuple(outcomes), tuple(clean_problem(p) for p in problems), sum(o.redactions for o in outcomes if o.status != "unchanged")
     )
 
 
@@ -298,7 +258,7 @@ def _import_file(
     except OSError as error:
         problems.append(_unreadable(shown(path), error))
         return []
-    key = shown(os.path.abspath(path))
+    key = clean_key(shown(os.path.abspath(path)))
     known = stamps.known(key, digest, chosen.name)
     if known is not None:
         return known
@@ -306,7 +266,7 @@ def _import_file(
     writers: dict[str, ThreadWriter] = {}
     try:
         _collect(root, path, chosen, source, names, writers, problems)
-        outcomes = [o for w in writers.values() if (o := w.finish()) is not None]
+        outcomes = [replace(o, session=clean_name(o.session)) for w in writers.values() if (o := w.finish()) is not None]
     finally:
         for writer in writers.values():
             writer.close()
