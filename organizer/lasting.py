@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from memoryfs.model import Event
 from memoryfs.patterns import lazy
 from memoryfs.recall import changes
+from memoryfs.text import normalise, stem
 from organizer.nouns import Candidate
 from organizer.rules.candidates import readable
 from organizer.rules.cues import cues
@@ -25,6 +26,7 @@ OBJECT = 80  # characters after the verb that tell what an edit was about
 SYMBOLS = 0.12  # share of a user's sentence from which it is pasted code
 ALONE = 200  # characters: what is longer explains itself
 ESSAY = 80  # words of a message that explains at length
+FULLER = 0.65  # share of a statement's words that a fuller one holds
 DONE = 0.5  # share of a task's words that a later report must hold
 
 _FILLERS = r"^\W*(?:(?:and|but|so|also|yes|yeah|no|ok(?:ay)?|alright|great|good|then|now|basically|actually|again|hmm+|well|please|sorry|next|first|finally|lastly)\b[,.:!]* )*"
@@ -213,6 +215,28 @@ def passing(candidate: Candidate, session: Session) -> str:
         return ""
     return next((why for rule in RULES if (why := rule(candidate, session))), "")
 
+
+def said_more_fully(found: Sequence[Candidate]) -> dict[int, int]:
+    """Positions of what the assistant says again and more fully elsewhere in the session → the position of that: nearly all its words
+    and every name, figure and negation of it stand there."""
+    views = [(i, frozenset(_stems(c.summary)), frozenset(_NAME.findall(c.summary[1:])), frozenset(_FIGURE.findall(c.summary)), bool(_NOT.search(c.summary)))
+             for i, c in enumerate(found) if c.stated_by != "user" and c.gate == "keep"]
+    out: dict[int, int] = {}
+    for i, words_, names, figures, negated in views:
+        for j, more, names2, figures2, negated2 in views:
+            fuller = (len(more), -j) > (len(words_), -i)
+            if i != j and fuller and names and names <= names2 and figures <= figures2 and negated <= negated2 and len(words_ & more) >= FULLER * len(words_):
+                out[i] = j
+                break
+    return out
+
+
+def _stems(text: str) -> list[str]:
+    return [stem(normalise(word)) for word in content_words(text)]
+
+
+_FIGURE = lazy(r"\d+(?:[.,:]\d+)*")
+_NOT = lazy(r"\b(?:not|never|no|none|cannot|without)\b|n[’']t\b|ない|なく|ません|않|없|못|不|没|别", re.I)
 
 # --- what became of a session ---------------------------------------------------------------------------------------
 

@@ -92,7 +92,9 @@ def _lasting(
             faded.append(_item("drop", candidate, why))
         else:
             left.append(candidate)
-    return left, faded
+    again = lasting.said_more_fully(left)
+    faded += [_item("drop", left[i], f"said more fully in event {left[j].event_index} of its session") for i, j in again.items()]
+    return [c for i, c in enumerate(left) if i not in again], faded
 
 
 def _within_budget(found: Sequence[Candidate], most: int) -> tuple[list[Candidate], list[Candidate]]:

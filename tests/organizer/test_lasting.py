@@ -6,7 +6,7 @@ import pytest
 
 from memoryfs.exact import exact_values
 from memoryfs.model import Event, SourceRange, event_id
-from organizer.lasting import Session, passing, session_of
+from organizer.lasting import Session, passing, said_more_fully, session_of
 from organizer.nouns import Candidate
 from organizer.rules.candidates import kind_of
 from organizer.rules.cues import cues, language_of
@@ -132,3 +132,19 @@ def test_only_long_explanations_in_a_mere_talk_are_general_knowledge() -> None:
     assert passing(said("A queue is a list that gives back first what came in first.", at=1), talk)
     assert not passing(said("The desk uses port 8443.", at=2), talk)
     assert not passing(said("A queue is a list that gives back first what came in first.", at=1), Session(worked=True, said=talk.said))
+
+
+FULL = "`readLoans` only looks at the first shelf, but after a move the newest loans stand on the second shelf."
+
+
+@pytest.mark.parametrize(("short", "dropped"), [
+    ("`readLoans` only looks at the first shelf.", True),
+    ("`readReturns` only looks at the first shelf.", False),
+    ("`readLoans` looks at the first 3 shelves only.", False),
+    ("`readLoans` never looks at the first shelf.", False),
+    ("`readLoans` writes a log line for every copy that is overdue.", False),
+])
+def test_what_a_session_says_again_more_fully_is_kept_once(short: str, dropped: bool) -> None:
+    assert said_more_fully([said(short), said(FULL, at=4)]) == ({0: 1} if dropped else {})
+    assert said_more_fully([said(FULL), said(short, at=4)]) == ({1: 0} if dropped else {})
+    assert not said_more_fully([said(short, "user"), said(FULL, at=4)])
