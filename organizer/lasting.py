@@ -83,7 +83,7 @@ _PROCESS = lazy(
     r"|(?:읽어|확인해|조사해|검토해|리뷰해|정리해|설명해|커밋해|푸시해|실행해|계속해|살펴) ?(?:줘|주세요|봐|보자|줄래|$)"
     r"|^(?:请|麻烦|帮我)?(?:先|再)?(?:看一下|看看|读一下|检查一下|查一下|总结|解释|提交|推送|运行|继续|列出)", re.I)
 _STEP = lazy(
-    r"^\W*(?:first|then|next|finally|lastly|now)\b,? (?:please |just |also )?(?:let.?s|let us|add|implement|prepare|create|do|make|update|write|fix|move|run|put|use|change|remove|rename|set up|generate)\b"
+    r"^\W*(?:first|then|next|finally|lastly|now)\b,? (?:please |just |also )?(?:(?:let.?s|let us)(?! (?:use|go|keep|take|stick|decide|switch|drop|stay)\b)|add|implement|prepare|create|do|make|update|write|fix|move|run|put|remove|set up|generate)\b"
     r"|\b(?:need to|should|let.?s) (?:talk about|discuss)\b", re.I)
 _YOURS = lazy(
     r"\b(?:your|those|these) (?:\w+ )?(?:suggest\w+|plan|recommend\w+|ideas?|proposal|analysis|findings?|answer|commands?|approach)\b|\bwhat you (?:wrote|said|suggested|did|added)\b|\byou feel\b|\[Image #\d+\]"
@@ -112,7 +112,8 @@ def once(candidate: Candidate, session: Session) -> str:
         return "pasted code"
     if _PASTED.search(text):
         return "part of a prompt, a list or an output"
-    if not _ALWAYS.search(text) and (_PROCESS.search(text) or _WORDING.search(text) or _STEP.search(text)):
+    exact = any(v.kind not in ("quoted", "path", "url") for v in candidate.values)
+    if not _ALWAYS.search(text) and (_PROCESS.search(text) or _WORDING.search(text) or (_STEP.search(text) and not exact)):
         return "asked for once"
     if _YOURS.search(text):
         return "speaks of what the assistant had written"

@@ -37,6 +37,7 @@ def bring_over(
     """
     here, _ = read_topic(root, source, config)
     standing = [m.id for m in here.memories if m.id in ids]
+    _without(here, standing, {m.id: fold(m.summary) for m in here.memories})  # raises here what would otherwise leave them in both files
     known = ledger.state(ledger.read(root)[0])
     ledger.append(root, [
         Entry(now.isoformat(timespec="seconds"), actor, "move", id, target, why=why, extra={"from": source, **extra})
@@ -58,14 +59,16 @@ def bring_over(
         return ()
     said = {m.id: fold(m.summary) for m in there.memories}
 
-    def take(topic: Topic) -> Topic:
-        for memory in topic.memories:
-            if memory.id in standing and said.get(memory.id) == fold(memory.summary):
-                topic = topic_edit.withdraw(topic, memory.id)
-        return topic
-
-    edit_topic(root, source, take, config=config)
+    edit_topic(root, source, lambda topic: _without(topic, standing, said), config=config)
     return tuple(id for id in ids if id in said)
+
+
+def _without(topic: Topic, ids: Sequence[str], said: Mapping[str, str]) -> Topic:
+    """The topic without those of its memories `ids` that say what `said` (id → folded words) tells. Raises UnwritableFileError."""
+    for memory in topic.memories:
+        if memory.id in ids and said.get(memory.id) == fold(memory.summary):
+            topic = topic_edit.withdraw(topic, memory.id)
+    return topic
 
 
 def follow(root: Path, config: Config, homes: Mapping[str, str], *, now: datetime) -> tuple[Problem, ...]:

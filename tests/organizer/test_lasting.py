@@ -68,6 +68,8 @@ def test_what_a_user_asked_for_once_does_not_last(text: str) -> None:
     "Lend requests carry the class number.",
     "I'd like to support the Kobo reader as well.",
     "貸出票には必ず学年を入れてください",
+    "Then let's use PostgreSQL for the stock list",
+    "Now make the cookie live 14 days",
     "This is the repository for the loan desk of the school.",
     "오류 코드는 409로 통일하고, 응답 본문은 {\"error\": \"LOAN_OVERLAP\"} 형식으로 해 주세요.",
 ])
