@@ -270,13 +270,17 @@ _PROSE = st.sampled_from(["A note in the middle.", "### Mine", "> quoted [[#^m-0
 
 
 _QUOTED = ["> quoted [[#^m-000002]]", "> quoted [[#^m-000002]]", ""]  # two quotations that would become one if what stands between them went
-_MIXED = [line for group in (LANGUAGES["zh"], LANGUAGES["ko"], LANGUAGES["ja"], PRINTER, COOKIES) for line in group][:24]
+_MIXED = [
+    "打印机在4号房间。", "会话 令牌 有效七天。", "프린터는 토너가 없으면 멈춘다.", "쿠키는 칠일 동안 유효하다.", "クッキーはログイン時に署名する。", "プリンターは4号室にある。",
+    "The printer stands in room 4.", "로그인 화면은 쿠키를 읽지 않는다.", "프린터는 4호실에 있다.", "プリンターのトナーは毎月替える。", "打印机 墨粉 放在办公室。",
+    "쿠키는 로그인할 때 서명한다.", "The printer needs toner every month.", "A login sets the session cookie.", "登录 发放 令牌。",
+    "プリンターのトナーは事務室にある。", "로그인하면 쿠키를 발급한다.", "The printer tray holds 250 sheets of paper.", "クッキーの期限は七日である。", "프린터 토너는 매달 교체한다.",
+    "프린터 토너는 사무실에 있다.", "Logout removes the session cookie.", "退出 删除 令牌。",
+]
 
 
 @settings(max_examples=25, deadline=None)
-@example(lines=_MIXED, prose=_QUOTED, at=1)
 @example(lines=_MIXED, prose=_QUOTED, at=2)
-@example(lines=_MIXED, prose=_QUOTED, at=3)
 @given(st.lists(_LINE, min_size=9, max_size=24, unique=True), st.lists(_PROSE, max_size=4), st.integers(0, 9))
 def test_any_topic_keeps_every_id_every_link_and_every_byte_of_a_person(tmp_path_factory: Any, lines: list[str], prose: list[str], at: int) -> None:
     from memoryfs.edits import adopt
