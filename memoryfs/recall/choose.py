@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memoryfs.index.units import SHIFT
+from memoryfs.index.units import NO_TIME, SHIFT
 from memoryfs.model import Event, Memory
 from memoryfs.recall import fuse, history, kinds, outdated
 from memoryfs.recall.events import Candidate
@@ -145,13 +145,15 @@ def _of_memories(
     for item in found.memories[:8]:
         if len(seen) == len(PLACES):
             return
-        key = _source(index, item.crumb.memory, units) if item.coverage >= SUPPORT or item.crumb.why.get("together", 0.0) >= LEADS else None
+        key = _source(index, item.crumb.memory, units, found.until) if item.coverage >= SUPPORT or item.crumb.why.get("together", 0.0) >= LEADS else None
         if key and key not in seen:
             seen.add(key)
             yield key
 
 
-def _source(index: Index, memory: Memory, units: dict[tuple[int, int], list[Candidate]]) -> tuple[int, int] | None:
+def _source(
+    index: Index, memory: Memory, units: dict[tuple[int, int], list[Candidate]], until: int | None
+) -> tuple[int, int] | None:
     """The event that holds the memory's words, though no word led to it; else the best ranked one of its ranges."""
     quoted = similarity_key(memory.quote or memory.summary.split(JOINT)[0])
     best: tuple[float, tuple[int, int]] | None = None
@@ -162,7 +164,7 @@ def _source(index: Index, memory: Memory, units: dict[tuple[int, int], list[Cand
             continue
         for position, event_number in enumerate(thread.index):
             key = (number, position)
-            if not source.start <= event_number <= source.end:
+            if not source.start <= event_number <= source.end or (until is not None and NO_TIME != thread.at[position] > until):
                 continue
             if quoted:
                 event = index.sources.event(thread, position)
@@ -184,7 +186,7 @@ def _holding(thread: ThreadMap, number: int, position: int, text: str, memory: M
     first = bisect_left(thread.event, position)
     last = bisect_left(thread.event, position + 1) - 1
     nth = next((unit for unit in range(first, last) if at < thread.end[unit]), last)
-    return Candidate(number << SHIFT | nth)
+    return Candidate(number << SHIFT | nth, memory=1.0)
 
 
 def _values(index: Index, event: Event, items: Sequence[Candidate], wanted: frozenset[str]) -> tuple[tuple[int, int], ...]:

@@ -42,6 +42,7 @@ class Found:
     similarity: float = 0.0
     dense: bool = False
     asked_speaker: bool = False  # the question names someone who speaks in the threads found
+    until: int | None = None  # epoch seconds: nothing later is shown
     shown: list[Shown] = field(default_factory=list)  # what the chosen events and the likely ones show of changes
 
 
@@ -56,7 +57,7 @@ def retrieve(
     short = len(query.terms) <= 2
     terms = index.lexicon.terms(query.terms, total, prefix=short, explicit=query.prefixes)
     mass = sum(w * idf(index.lexicon.documents(t), total) for t, w in query.terms)
-    found = Found(weights={t.text: t.weight * idf(t.documents, total) for t in terms}, mass=mass)
+    found = Found(weights={t.text: t.weight * idf(t.documents, total) for t in terms}, mass=mass, until=until)
     near_memories: dict[int, float] = {}
     near_events: dict[int, float] = {}
     raw: dict[int, float] = {}

@@ -74,3 +74,30 @@ def test_a_source_that_moves_is_followed(tmp_path):
     path.write_text(PAGE.replace(f"`{THREAD}:3`", f"`{THREAD}:1`"), encoding="utf-8")
     after = ask(tmp_path, "session cookie expire").memories
     assert all((THREAD, 3, 3) not in [(r.thread, r.start, r.end) for r in m.memory.source_range] for m in after)
+
+
+FEES = f"""---
+title: Fees
+status: active
+kind: episode
+source_range:
+  - {{thread: {THREAD}, start: 0, end: 7}}
+---
+# Fees
+
+## Done
+- Holidays count from now on. · Weekends do not. `{THREAD}:0` `{THREAD}:7`
+"""
+
+
+def test_the_message_whose_words_a_line_is_made_of_is_shown_though_no_word_of_the_question_stands_in_it(tmp_path):
+    said = ["Make the late fee of the desk stricter.", "Which part?", "You know it.", "Hm.", "Well.", "Go on.", "Look.",
+            {"text": "Holidays count from now on. Weekends do not.", "role": "assistant"}]
+    stores.thread(tmp_path, THREAD, said)
+    stores.thread(tmp_path, "2026-03-01-bbbbbb", [f"Somebody asked about the late fee of hall {n} again." for n in range(12)])
+    stores.topic(tmp_path, "episodes/2026/2026-03-02-fees-aaaaaa.md", FEES)
+    found = ask(tmp_path, "stricter late fee of the desk")
+    (shown,) = [e for e in found.evidence if (e.thread, e.index) == (THREAD, 7)]
+    assert shown.text.startswith("Holidays count") and shown.why["memory"]
+    before = ask(tmp_path, "stricter late fee of the desk", as_of="2026-03-01T12:00:00Z")
+    assert THREAD not in [e.thread for e in before.evidence]
