@@ -65,7 +65,9 @@ def unnamed(candidate: Candidate, session: Session) -> str:
 
 
 def _named(candidate: Candidate) -> bool:
-    return any(v.kind not in ("quoted", "number", "path") for v in candidate.values) or bool(_NAME.search(candidate.summary[1:]))
+    """Names a thing, or corrects a figure."""
+    plain = ("quoted", "path") if candidate.correction else ("quoted", "path", "number")
+    return any(v.kind not in plain for v in candidate.values) or bool(_NAME.search(candidate.summary[1:]))
 
 
 # --- it was asked for once ------------------------------------------------------------------------------------------

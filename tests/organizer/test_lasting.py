@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from memoryfs.exact import exact_values
@@ -85,6 +87,12 @@ def test_rules_and_requirements_of_a_user_last(text: str) -> None:
 def test_a_fault_lasts_only_while_the_session_did_not_mend_it(text: str) -> None:
     assert passing(said(text), LATER)
     assert not passing(said(text), Session())
+
+
+def test_a_corrected_figure_lasts() -> None:
+    text = "No, it is 14 days, not 7 days"
+    assert not passing(replace(said(text, "user", "fact"), correction=True), LATER)
+    assert passing(said("It is about 14 days", "user", "fact"), LATER)
 
 
 def test_a_cause_lasts_though_it_was_mended() -> None:
