@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from memoryfs.model import Event
 from memoryfs.patterns import lazy
 from memoryfs.recall import changes
-from memoryfs.text import normalise, stem
 from organizer.nouns import Candidate
 from organizer.rules.candidates import readable
 from organizer.rules.cues import cues
 from organizer.rules.features import words
 from organizer.rules.hints import content_words
+from organizer.verify import DIGITS, NEGATION, stems
 
 PROSE = 2  # words outside code spans that a statement has
 OBJECT = 80  # characters after the verb that tell what an edit was about
@@ -222,7 +222,7 @@ def passing(candidate: Candidate, session: Session) -> str:
 def said_more_fully(found: Sequence[Candidate]) -> dict[int, int]:
     """Positions of what the assistant says again and more fully elsewhere in the session → the position of that: nearly all its words
     and every name, figure and negation of it stand there."""
-    views = [(i, frozenset(_stems(c.summary)), frozenset(_NAME.findall(c.summary[1:])), frozenset(_FIGURE.findall(c.summary)), bool(_NOT.search(c.summary)))
+    views = [(i, stems(c.summary), frozenset(_NAME.findall(c.summary[1:])), frozenset(DIGITS.findall(c.summary)), bool(NEGATION.search(c.summary)))
              for i, c in enumerate(found) if c.stated_by != "user" and c.gate == "keep"]
     out: dict[int, int] = {}
     for i, words_, names, figures, negated in views:
@@ -233,13 +233,6 @@ def said_more_fully(found: Sequence[Candidate]) -> dict[int, int]:
                 break
     return out
 
-
-def _stems(text: str) -> list[str]:
-    return [stem(normalise(word)) for word in content_words(text)]
-
-
-_FIGURE = lazy(r"\d+(?:[.,:]\d+)*")
-_NOT = lazy(r"\b(?:not|never|no|none|cannot|without)\b|n[’']t\b|ない|なく|ません|않|없|못|不|没|别", re.I)
 
 # --- what became of a session ---------------------------------------------------------------------------------------
 
@@ -270,8 +263,8 @@ def session_of(events: Sequence[Event]) -> Session:
     stated = [
         (e.index, change) for e in events if readable(e) for change in changes.stated(e.text, e.role)
     ]
-    reports = [(at, frozenset(content_words(text[:4000]))) for (at, text), e in zip(said, filter(readable, events), strict=True)
-               if e.role == "assistant" and "outcome" in cues(text)]
+    reports = [(e.index, frozenset(content_words(e.text[:4000]))) for e in events
+               if readable(e) and e.role == "assistant" and "outcome" in cues(e.text)]
     return Session(
         any(e.kind in ("tool_call", "tool_result", "file_edit") for e in events), edits[-1] if edits else -1, tuple(stated), tuple(said),
         tuple(reports),

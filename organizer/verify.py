@@ -53,8 +53,8 @@ _ORGANISATION = re.compile(
     r"|[\u4e00-\u9fff]{2,20}(?:公司|大学|银行|学院)"
 )
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\b\d{1,2}:\d{2}\b|\b(?:19|20)\d{2}\b")
-_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
-_NEGATION = re.compile(
+DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
+NEGATION = re.compile(
     r"\b(?:not|never|no|none|nothing|neither|nor|cannot|without|avoid|forbid\w*|disallow\w*|refus\w*|stop\w*|except|unless)\b|n[’']t\b"
     r"|ない|なく|ません|ず(?:に|、|。|$)|禁止|不可|非|未|無|않|안 |못|없|금지|말 ?것|마세요|지 ?마|不|没|沒|别|禁|无",
     re.I,
@@ -113,7 +113,7 @@ def _holds(text: str, part: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _stems(text: str) -> frozenset[str]:
+def stems(text: str) -> frozenset[str]:
     return frozenset(stem(normalise(w)) for w in content_words(text))
 
 
@@ -188,15 +188,15 @@ def relation(candidate: Candidate, source: Source) -> str | None:
     if candidate.kind == "instruction" and (source.event.role != "user" or candidate.stated_by != "user"):
         return "drop: only what the user says can be an instruction"
     quote = candidate.quote
-    numbers = set(_DIGITS.findall(candidate.summary))
-    missing = numbers - set(_DIGITS.findall(quote)) - set(_DIGITS.findall(candidate.when or ""))
+    numbers = set(DIGITS.findall(candidate.summary))
+    missing = numbers - set(DIGITS.findall(quote)) - set(DIGITS.findall(candidate.when or ""))
     if missing:
-        missing -= set(_DIGITS.findall(source.event.text))
+        missing -= set(DIGITS.findall(source.event.text))
         for mention in relative_dates(quote, source.event.time):
-            missing -= set(_DIGITS.findall(mention.iso))
+            missing -= set(DIGITS.findall(mention.iso))
     if missing:
         return f"quote: the source has no number {min(missing)}"
-    if candidate.by != "rules" and bool(_NEGATION.search(candidate.summary)) != bool(_NEGATION.search(quote)):
+    if candidate.by != "rules" and bool(NEGATION.search(candidate.summary)) != bool(NEGATION.search(quote)):
         return "quote: the summary and the source differ in a negation"
     for a, b in _FROM_TO.findall(candidate.summary):
         if a in quote and b in quote and (b, a) in {(x, y) for x, y in _FROM_TO.findall(quote)}:
@@ -243,10 +243,10 @@ def inference(candidate: Candidate, source: Source) -> str | None:
     if "chatter" in shown and not shown & {"decision", "instruction", "correction", "strong", "setting"}:
         return "drop: an acknowledgement"
     reply = source.reply
-    if not user and reply is not None and _DECLINED.match(reply.text) and len(_stems(text) & _stems(reply.text[:600])) >= 2:
+    if not user and reply is not None and _DECLINED.match(reply.text) and len(stems(text) & stems(reply.text[:600])) >= 2:
         return f"drop: the user answers otherwise in event {reply.index}"
-    own = frozenset() if candidate.summary == text else _stems(candidate.summary)
-    if own and len(own & _stems(source.around)) < SUPPORT * len(own):
+    own = frozenset() if candidate.summary == text else stems(candidate.summary)
+    if own and len(own & stems(source.around)) < SUPPORT * len(own):
         return "quote: the summary says more than the source"
     return None
 
